@@ -26,8 +26,9 @@
 #include <stddef.h>
 
 struct tts_alloc {
-    void *(*alloc)(void *ctx, size_t bytes); /* bytes > 0; NULL: out of memory */
+    /* `bytes` is above 0; returns NULL if there is no memory. */
+    void *(*alloc)(void *ctx, size_t bytes);
     void *(*resize)(void *ctx, void *memory, size_t old_bytes, size_t bytes);
-    void (*free)(void *ctx, void *memory, size_t bytes); /* `bytes` is the current size */
+    void (*free)(void *ctx, void *memory, size_t bytes); /* `bytes` is the size of the memory */
     void *ctx;
 };

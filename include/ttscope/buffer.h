@@ -1,5 +1,5 @@
-/* buffer.h: computes from a request how many bytes every bank gives up for the buffer.
- * Plain values. Pointers inside a request are borrowed for the call. The rules are in
+/* buffer.h: a request for a buffer, and how many bytes of every bank the buffer takes. Plain
+ * values. Pointers inside a request are borrowed for the call. The rules are in
  * docs/design/buffers.md.
  *
  * Threads: any thread may call any function here at any time, also in the child of a fork.
@@ -40,27 +40,29 @@ enum {
     TTS_RANGES_MAX = 64,
 };
 
-/* The cores that get the shards: range after range, in each range row by row (x fastest) or
- * column by column. In DRAM the x of a core is its bank and y is 0. Ranges do not overlap. */
+/* The cores that get the shards: range after range, and in each range row by row or column by
+ * column. In DRAM the x of a core is its bank and y is 0. Ranges do not overlap. */
 struct tts_shard_cores {
     const struct tts_core_range *ranges;
     size_t count;
     bool column_major;
 };
 
-/* The classic sharding, in elements. The size of the tensor is needed only to locate pages. */
+/* Sharding in two dimensions. Sizes are in elements. The size of the tensor is needed only to
+ * locate pages. */
 struct tts_shard {
     uint64_t shard_height, shard_width, page_height, page_width;
-    /* 0: unknown, pages cannot be located. */
+    /* 0 if unknown; then pages cannot be located. */
     uint64_t tensor_height_pages, tensor_width_pages;
     struct tts_shard_cores cores;
 };
 
-/* Sharding over any number of dimensions, in pages; the last dimension is innermost. Shards are
- * dealt to the cores in turn. With `grid`, which needs two dimensions and one range, shard
- * (row, column) goes to core (column, row) of the range; cores without a shard are not used. */
+/* Sharding over any number of dimensions, in pages; the last dimension is innermost. Shard i
+ * goes to core i modulo the number of cores. If `grid` is true, there must be two dimensions
+ * and one range of cores; then shard (row, column) goes to core (column, row) of the range, and
+ * cores without a shard are not used. */
 struct tts_distribution {
-    uint32_t rank; /* 1 .. TTS_RANK_MAX; 2 with `grid` */
+    uint32_t rank; /* number of dimensions: 1 .. TTS_RANK_MAX, or 2 if `grid` is true */
     uint64_t tensor[TTS_RANK_MAX], shard[TTS_RANK_MAX];
     bool grid;
     struct tts_shard_cores cores;
@@ -70,14 +72,15 @@ enum tts_placement {
     TTS_PLACE_DEFAULT, /* default direction of the pool */
     TTS_PLACE_UP,
     TTS_PLACE_DOWN,
-    TTS_PLACE_AT, /* at `address`; no allocator is involved, as in the runtime */
+    TTS_PLACE_AT, /* at `address`, without an allocator, as in the runtime */
 };
 
-/* A request for a buffer. Without a sharding the buffer is interleaved. With both shardings,
- * `shard` decides the number of pages on a core and `distribution` the number of cores. */
+/* A request for a buffer. If both `shard` and `distribution` are NULL, the buffer is
+ * interleaved. If both are set, `shard` decides the number of pages on a core and
+ * `distribution` the number of cores. */
 struct tts_request {
     enum tts_pool pool;
-    /* page_bytes divides size_bytes; a size of 0 takes no memory. */
+    /* size_bytes is a multiple of page_bytes. A size of 0 takes no memory. */
     uint64_t size_bytes, page_bytes;
     const struct tts_shard *shard;
     const struct tts_distribution *distribution;
@@ -87,21 +90,24 @@ struct tts_request {
 
 /* The memory that a request needs in a pool of a chip. */
 struct tts_need {
-    uint64_t page_bytes;     /* rounded up to the page alignment */
-    uint64_t pages;          /* on the device, including the padding of shards */
+    uint64_t page_bytes; /* rounded up to the page alignment */
+    /* Number of pages on the device, including the padding of shards. */
+    uint64_t pages;
     uint64_t total_bytes;    /* pages x page_bytes; the runtime reports this as requested */
-    uint64_t bytes_per_bank; /* before rounding to a block */
-    uint64_t block_bytes;    /* bytes that every bank of the pool gives up */
-    uint32_t banks;          /* banks that share the buffer: all, or the cores with a shard */
+    uint64_t bytes_per_bank; /* bytes in the fullest bank, before rounding to a block */
+    uint64_t block_bytes;    /* bytes that the buffer takes in every bank of the pool */
+    /* Number of banks that share the buffer: all banks, or the cores with a shard. */
+    uint32_t banks;
 };
 
 /* Computes the memory that a request needs in a pool. `grid` is the compute grid of the chip
  * (TTS_GRID), 0 if unknown. Allocates nothing.
  *
- * TTS_E_NOT_FOUND: the pool has no bytes, or the request is sharded and the grid is unknown.
- * TTS_E_INVALID: the page does not divide the size, the sharding is impossible, the buffer is
- * interleaved in L1_SMALL, or there are more shards than compute cores. `err` says which.
- * TTS_E_RANGE: a size exceeds 64 bits. After a failure *out is unchanged. */
+ * Returns TTS_E_NOT_FOUND if the pool has no bytes, or the request is sharded and the grid is
+ * unknown. Returns TTS_E_INVALID if the page does not divide the size, the sharding is
+ * impossible, the buffer is interleaved in L1_SMALL, or there are more shards than compute
+ * cores. `err` says which. Returns TTS_E_RANGE if a size exceeds 64 bits. After a failure *out
+ * is unchanged. */
 TTS_API TTS_NODISCARD enum tts_status tts_request_need(const struct tts_request *request,
                                                        const struct tts_pool_layout *pool,
                                                        uint64_t grid, struct tts_need *out,

@@ -50,9 +50,9 @@
  * for any number of buffers. If there is no memory, the buffer is counted as `unlisted`
  * (tts_tracker_health). */
 struct tts_tracker_config {
-    uint32_t live_max;    /* live buffers: default 2^20, at most 2^26; see above */
-    uint32_t devices_max; /* default 64, at most 256 */
-    uint32_t ops_max;     /* names of operations: default 1024, at most 65000 */
+    uint32_t live_max;    /* number of live buffers: default 2^20, at most 2^26; see above */
+    uint32_t devices_max; /* number of devices: default 64, at most 256 */
+    uint32_t ops_max;     /* number of names of operations: default 1024, at most 65000 */
     uint32_t reserved[5]; /* 0, for later versions; else TTS_E_INVALID */
 };
 
@@ -64,8 +64,8 @@ enum { TTS_INBOX_EVENTS = 4096 };
  * have their defaults. If `alloc` is NULL, the tracker uses the allocator of the C library. Any
  * thread.
  *
- * TTS_E_RANGE: a limit is too high. TTS_E_NOMEM: out of memory. TTS_E_INVALID: `out` is NULL.
- * After a failure *out is unchanged. */
+ * Returns TTS_E_RANGE if a limit is too high. Returns TTS_E_NOMEM if there is no memory.
+ * Returns TTS_E_INVALID if `out` is NULL. After a failure *out is unchanged. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
                                                       const struct tts_alloc *alloc,
                                                       struct tts_tracker **out,
@@ -80,34 +80,35 @@ TTS_API void tts_tracker_free(struct tts_tracker *tracker);
  * first call makes the tracker. It is never freed. Any thread. */
 TTS_API struct tts_tracker *tts_tracker_process(void);
 
-/* Feeds the events of `device` to the tracker from now on, under the device number `id`. The
+/* Posts the events of `device` to the tracker from now on, with the device number `id`. The
  * device is borrowed until tts_tracker_detach(). While a NO_DISPATCH capture is active, nothing
  * is placed on the device. Any thread, while no other thread uses `device`.
  *
- * TTS_E_BUSY: the device has an observer, or the id is in use. TTS_E_RANGE: the tracker already
- * knows devices_max devices. TTS_E_INVALID: an argument is NULL. TTS_E_NOMEM: out of memory. */
+ * Returns TTS_E_BUSY if the device has an observer, or the id is in use. Returns TTS_E_RANGE if
+ * the tracker already knows devices_max devices. Returns TTS_E_INVALID if an argument is NULL.
+ * Returns TTS_E_NOMEM if there is no memory. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_attach(struct tts_tracker *tracker,
                                                          struct tts_device *device, uint32_t id,
                                                          struct tts_error *err);
-/* Stops feeding the events of `device`. Call it before the device is freed. Any thread, while
- * no other thread uses `device`. TTS_E_NOT_FOUND: the device is not attached. TTS_E_INVALID: an
- * argument is NULL. */
+/* Stops posting the events of `device`. Call before the device is freed. Any thread, while no
+ * other thread uses `device`. Returns TTS_E_NOT_FOUND if the device is not attached. Returns
+ * TTS_E_INVALID if an argument is NULL. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_detach(struct tts_tracker *tracker,
                                                          struct tts_device *device,
                                                          struct tts_error *err);
 
-/* Returns how many times NO_DISPATCH captures have held back an attached device since the
- * tracker was made. If the number does not change during a capture, the capture held back no
- * device. Returns 0 for NULL. Any thread. */
+/* Returns how many times NO_DISPATCH captures have kept an attached device from placing
+ * buffers, since the tracker was made. If the number does not change during a NO_DISPATCH
+ * capture, the capture had no effect on any device. Returns 0 for NULL. Any thread. */
 TTS_API uint64_t tts_tracker_get_held(struct tts_tracker *tracker);
 
 /* Makes device `chip` a part of the mesh with the id `mesh`: the buffers of the mesh then also
- * count on the chip. Call it before the chip has events. It applies to all captures, active and
- * later ones. A chip of another mesh moves to this mesh. Any thread.
+ * count on the chip. Call before the chip has events. The call applies to all captures, active
+ * and later ones. A chip of another mesh moves to this mesh. Any thread.
  *
- * TTS_E_INVALID: `chip` is `mesh` or is itself a mesh, or `mesh` is a chip. TTS_E_BUSY:
- * something is on the cores of the chip's old mesh. TTS_E_RANGE: the tracker already knows
- * devices_max devices. */
+ * Returns TTS_E_INVALID if `chip` is `mesh` or is itself a mesh, or `mesh` is a chip. Returns
+ * TTS_E_BUSY if something is on the cores of the chip's old mesh. Returns TTS_E_RANGE if the
+ * tracker already knows devices_max devices. */
 TTS_API TTS_NODISCARD enum tts_status tts_tracker_chip(struct tts_tracker *tracker,
                                                        uint32_t chip, uint32_t mesh,
                                                        struct tts_error *err);
@@ -126,8 +127,8 @@ TTS_API TTS_NODISCARD enum tts_status tts_tracker_chip(struct tts_tracker *track
  * call waits: it spins, yields the processor, then sleeps 0.1 ms at a time. After one second it
  * drops the event. recorder.h says how long an event can wait if there is a recorder.
  *
- * TTS_E_INVALID, TTS_E_RANGE: such an event cannot exist. `err` says why. Nothing is counted.
- * TTS_E_FULL: the event was dropped after one second. */
+ * Returns TTS_E_INVALID or TTS_E_RANGE if such an event cannot exist; `err` says why, and
+ * nothing is counted. Returns TTS_E_FULL if the event was dropped after one second. */
 TTS_API enum tts_status tts_tracker_post(struct tts_tracker *tracker,
                                          const struct tts_event *event, struct tts_error *err);
 
@@ -147,7 +148,8 @@ struct tts_tracker_head {
     uint32_t active;
 };
 
-/* Returns whether anything listens. NULL is allowed. Any thread, also in a signal handler. */
+/* Returns whether a capture or a recorder listens. NULL is allowed. Any thread, also in a
+ * signal handler. */
 static inline bool tts_tracker_is_on(const struct tts_tracker *tracker)
 {
     const struct tts_tracker_head *head =
@@ -156,8 +158,8 @@ static inline bool tts_tracker_is_on(const struct tts_tracker *tracker)
 }
 
 /* The functions below test tts_tracker_is_on() and then call tts_tracker_post(). The rules of
- * tts_tracker_post() for threads, signals, forks and ignored results apply to each of them.
- * While nothing listens they return TTS_OK for any arguments. */
+ * tts_tracker_post() for threads, signals, forks and ignored results apply to each of them. If
+ * no capture and no recorder listens, they return TTS_OK for any arguments. */
 
 /* Reports that a buffer was allocated. `bytes_per_bank` is used in L1 and L1_SMALL and may be 0
  * in other pools. */
@@ -196,7 +198,7 @@ static inline enum tts_status tts_track_program(struct tts_tracker *tracker, uin
 
 /* Reports that a program has a circular buffer, dataflow buffer or scratchpad. `kind` is
  * TTS_EVENT_CB, TTS_EVENT_DFB or TTS_EVENT_SCRATCHPAD. If it uses the memory of a buffer
- * (global, a view), post an event with `borrowed` instead. */
+ * (because it is global or a view), post an event with `borrowed` instead. */
 static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t device,
                                            enum tts_event_kind kind,
                                            const struct tts_core_range *ranges,
@@ -205,7 +207,7 @@ static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t
 {
     if (!tts_tracker_is_on(tracker))
         return TTS_OK;
-    /* No such kind: tts_tracker_post() refuses it. */
+    /* Use a kind that does not exist, so that tts_tracker_post() refuses the event. */
     if (kind < TTS_EVENT_CB || kind > TTS_EVENT_SCRATCHPAD)
         kind = (enum tts_event_kind)TTS_EVENT_KINDS;
     struct tts_event event = tts_event_of(kind, device);
@@ -215,9 +217,10 @@ static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* Report that an operation begins or ends on the calling thread. Operations of one thread nest;
- * an end belongs to the innermost operation. An end is ignored if nothing listened at the begin
- * of the operation. `name` is copied. */
+/* tts_track_op_begin() reports that an operation begins on the calling thread,
+ * tts_track_op_end() that it ends. Operations of one thread nest; an end belongs to the
+ * innermost operation. An end is ignored if nothing listened when the operation began. `name`
+ * is copied. */
 static inline enum tts_status tts_track_op_begin(struct tts_tracker *tracker, const char *name,
                                                  size_t name_len, struct tts_error *err)
 {
@@ -238,7 +241,8 @@ static inline enum tts_status tts_track_op_end(struct tts_tracker *tracker,
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* Report that the device begins or ends the capture of a trace. */
+/* tts_track_trace_begin() reports that the device begins to capture a trace,
+ * tts_track_trace_end() that the device ends the capture. */
 static inline enum tts_status tts_track_trace_begin(struct tts_tracker *tracker,
                                                     uint32_t device, struct tts_error *err)
 {
@@ -269,7 +273,8 @@ static inline enum tts_status tts_track_failure(struct tts_tracker *tracker, uin
     return tts_tracker_post(tracker, &event, err);
 }
 
-/* How complete the figures are. Counts since the first capture or recorder began to listen. */
+/* Counters that tell how complete the figures are. They count from the moment when the first
+ * capture or recorder began to listen. */
 struct tts_tracker_health {
     uint64_t events; /* events that were counted */
     /* Events that were not counted: the inbox was full, or the tracker already knew devices_max
@@ -278,11 +283,14 @@ struct tts_tracker_health {
     /* Buffers that were counted but not listed, for lack of memory. A free of such a buffer
      * without a size is not counted; totals are then too high. */
     uint64_t unlisted;
-    uint64_t unseen_frees;  /* frees with a size, of buffers allocated earlier: counted */
-    uint64_t unknown_frees; /* frees of unknown ids without a size: not counted */
-    uint64_t doubled;       /* allocations of a live id: the old buffer counts as freed */
-    uint64_t refused;       /* impossible events, also from devices: not counted */
-    uint64_t reserved[9];   /* 0 */
+    /* Frees with a size, of buffers that were allocated before the tracker listened; they are
+     * counted. */
+    uint64_t unseen_frees;
+    uint64_t unknown_frees; /* frees of unknown ids without a size; they are not counted */
+    /* Allocations of an id that is live; the old buffer counts as freed. */
+    uint64_t doubled;
+    uint64_t refused;     /* impossible events, also from devices; they are not counted */
+    uint64_t reserved[9]; /* 0 */
 };
 /* Copies the health of the tracker to *out. Counts the events in the inbox first. Any
  * thread. */
@@ -293,11 +301,11 @@ TTS_API void tts_tracker_get_health(struct tts_tracker *tracker,
 struct tts_live {
     uint64_t id;
     uint64_t size_bytes;
-    uint64_t bytes_per_bank, block_bytes; /* in L1 and L1_SMALL; 0 in other pools */
+    uint64_t bytes_per_bank, block_bytes; /* set in L1 and L1_SMALL; 0 in other pools */
     uint64_t seq;                         /* number of the allocation event */
     uint32_t device;
     enum tts_pool pool;
-    const char *op;       /* operation that allocated the buffer; NULL: none */
+    const char *op;       /* operation that allocated the buffer; NULL if there is none */
     uint64_t reserved[2]; /* 0 */
 };
 /* Copies the oldest `capacity` live buffers to `out`, oldest first. Returns the number of live
@@ -319,7 +327,8 @@ enum tts_capture_mode {
 struct tts_capture;
 
 /* Makes an empty capture that is not active. The caller frees it with tts_capture_free(). Any
- * thread. TTS_E_NOMEM: out of memory. TTS_E_INVALID: an argument is NULL.
+ * thread. Returns TTS_E_NOMEM if there is no memory. Returns TTS_E_INVALID if an argument is
+ * NULL.
  *
  * Threads, for all functions below: one thread at a time for each capture. Two threads may use
  * two captures of one tracker at the same time. */
@@ -328,24 +337,25 @@ tts_capture_new(struct tts_tracker *tracker, struct tts_capture **out, struct tt
 /* Ends the capture if it is active, and frees it with its phases. NULL is allowed. */
 TTS_API void tts_capture_free(struct tts_capture *capture);
 
-/* Starts the first phase. Phases of an earlier begin stay, and the cumulative figures continue
- * from them; events in between are not counted. TTS_E_BUSY: the capture is active.
- * TTS_E_INVALID: the mode does not exist, or the tracker was freed. */
+/* Begins the capture and starts its first phase. Phases of an earlier begin stay, and the
+ * cumulative figures continue from them. Events between the earlier end and this begin are not
+ * counted. Returns TTS_E_BUSY if the capture is active. Returns TTS_E_INVALID if the mode does
+ * not exist, or the tracker was freed. */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_begin(struct tts_capture *capture,
                                                         enum tts_capture_mode mode,
                                                         struct tts_error *err);
 
 /* Ends the current phase, names it `name` and starts the next phase. Names may repeat. A name
- * of more than TTS_PHASE_NAME_MAX bytes is shortened as in tts_phase_name_clip().
- * TTS_E_INVALID: the capture is not active, or `name` is NULL. TTS_E_NOMEM: out of memory; the
- * current phase continues. */
+ * of more than TTS_PHASE_NAME_MAX bytes is shortened as in tts_phase_name_clip(). Returns
+ * TTS_E_INVALID if the capture is not active, or `name` is NULL. Returns TTS_E_NOMEM if there
+ * is no memory; the current phase continues. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_capture_snapshot(struct tts_capture *capture, const char *name, struct tts_error *err);
 
 /* Ends the last phase and the capture. If `name` is NULL, the phase is named TTS_PHASE_END.
- * Does nothing if the capture is not active. TTS_E_NOMEM: the capture has ended, but its last
- * phase is lost; the earlier phases stay. If the capture begins again, its cumulative figures
- * lack the lost phase. */
+ * Does nothing if the capture is not active. Returns TTS_E_NOMEM if there is no memory: then
+ * the capture has ended, but its last phase is lost; the earlier phases stay. If the capture
+ * begins again, its cumulative figures do not include the lost phase. */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_end(struct tts_capture *capture,
                                                       const char *name, struct tts_error *err);
 
@@ -363,15 +373,16 @@ enum { TTS_PHASE_NAME_MAX = 255 };
  * thread, also in a signal handler. */
 TTS_API size_t tts_phase_name_clip(const char *name, char out[TTS_PHASE_NAME_MAX + 1]);
 
-/* Return the number of finished phases, and the phase at `idx` or NULL if there is no such
- * phase. A phase is borrowed until tts_capture_clear() or tts_capture_free(). */
+/* tts_capture_count() returns the number of finished phases. tts_capture_at() returns the phase
+ * at `idx`, or NULL if there is no such phase. A phase is borrowed until tts_capture_clear() or
+ * tts_capture_free(). */
 TTS_API size_t tts_capture_count(const struct tts_capture *capture);
 TTS_API const struct tts_phase *tts_capture_at(const struct tts_capture *capture, size_t idx);
 
-/* Finds the phase with that name; NULL means TTS_PHASE_END. The name is shortened as in a
- * snapshot. The phase is borrowed until tts_capture_clear() or tts_capture_free().
- * TTS_E_NOT_FOUND: no phase has the name. TTS_E_AMBIGUOUS: several phases have the name; use
- * tts_capture_at(). */
+/* Finds the phase with the name `name`; NULL means TTS_PHASE_END. The name is shortened as in a
+ * snapshot. The phase is borrowed until tts_capture_clear() or tts_capture_free(). Returns
+ * TTS_E_NOT_FOUND if no phase has the name. Returns TTS_E_AMBIGUOUS if several phases have the
+ * name; use tts_capture_at(). */
 TTS_API TTS_NODISCARD enum tts_status tts_capture_get(const struct tts_capture *capture,
                                                       const char *name,
                                                       const struct tts_phase **out,
@@ -381,12 +392,13 @@ TTS_API TTS_NODISCARD enum tts_status tts_capture_get(const struct tts_capture *
  * control characters in names become '?'. Writes at most `capacity` bytes including the
  * terminator. Returns the length of the whole text without the terminator, like snprintf(). */
 TTS_API size_t tts_capture_text(const struct tts_capture *capture, char *out, size_t capacity);
-/* Prints the same summary to a file. The result may be ignored. TTS_E_IO: `out` cannot be
- * written. TTS_E_NOMEM: out of memory. TTS_E_INVALID: an argument is NULL. */
+/* Prints the same summary to a file. The result may be ignored. Returns TTS_E_IO if `out`
+ * cannot be written. Returns TTS_E_NOMEM if there is no memory. Returns TTS_E_INVALID if an
+ * argument is NULL. */
 TTS_API enum tts_status tts_capture_print(const struct tts_capture *capture, FILE *out,
                                           struct tts_error *err);
 
-/* Writes a table for people: the true core peak of each finished phase, and the contents of
- * that core. `out`, `capacity` and the result are as in tts_capture_text(). */
+/* Writes a table for people to read: the highest use of a core in each finished phase, and the
+ * contents of that core. `out`, `capacity` and the result are as in tts_capture_text(). */
 TTS_API size_t tts_capture_cores_text(const struct tts_capture *capture, char *out,
                                       size_t capacity);

@@ -28,7 +28,7 @@ enum { TTS_CB_INDICES_MAX = 64 };
 
 struct tts_cb_index {
     uint32_t index;
-    uint64_t page_bytes; /* divides total_bytes; 0: unknown */
+    uint64_t page_bytes; /* total_bytes is a multiple of it; 0 if unknown */
 };
 
 struct tts_cb {
@@ -37,20 +37,22 @@ struct tts_cb {
     const struct tts_core_range *ranges;
     size_t range_count;
     uint64_t total_bytes;
-    /* Several indices share the bytes (aliasing); may be NULL. */
+    /* The indices of the circular buffer; may be NULL. Several indices share the same bytes. */
     const struct tts_cb_index *indices;
     size_t index_count;
-    bool global;             /* uses the memory of an L1 buffer and takes no room of its own */
-    uint64_t global_address; /* if global */
+    /* The circular buffer uses the memory of an L1 buffer and takes no memory of its own. */
+    bool global;
+    uint64_t global_address; /* address of that memory, if `global` is true */
 };
 
 /* A circular buffer with its address. */
 struct tts_cb_placed {
-    /* [address, address + total_bytes) on each of its cores. */
+    /* The circular buffer takes [address, address + total_bytes) on each of its cores. */
     uint64_t address, total_bytes;
     bool global;
-    /* Number of earlier circular buffers that share a byte with it on some core. */
+    /* Number of earlier circular buffers of the program that share a byte with this one on some
+     * core. */
     size_t overlaps;
     size_t first_range, range_count; /* position in the list of all ranges of the program */
-    uint64_t indices;                /* one bit for each index */
+    uint64_t indices;                /* set of indices: one bit for each index */
 };

@@ -39,7 +39,7 @@ enum tts_origin {
     TTS_ORIGIN_SET,      /* set by the user */
 };
 
-/* The text form of a value: 32768 (or 32KiB), 12, 13x10, row. */
+/* The form of a value as text. Examples, in this order: 32768 or 32KiB, 12, 13x10, row. */
 enum tts_unit { TTS_UNIT_BYTES, TTS_UNIT_COUNT, TTS_UNIT_GRID, TTS_UNIT_DISPATCH };
 
 /* The cores that dispatch work. */
@@ -47,12 +47,12 @@ enum tts_dispatch {
     TTS_DISPATCH_ROW,      /* a row of Tensix cores; the default on Wormhole */
     TTS_DISPATCH_COLUMN,   /* a column of Tensix cores; the default on Blackhole */
     TTS_DISPATCH_ETHERNET, /* Ethernet cores */
-    TTS_DISPATCH_SLOW,     /* none: the host dispatches */
+    TTS_DISPATCH_SLOW,     /* no core: the host dispatches */
     TTS_DISPATCHES
 };
 
-/* X(NAME, key, unit, meaning). All sizes are in bytes. L1 addresses are addresses on one
- * core. */
+/* The facts of a chip: X(NAME, key, unit, meaning). All sizes are in bytes. L1 addresses are
+ * addresses on one core. */
 #define TTS_FACT_MAP(X)                                                                        \
     X(CHIPS, "chips", COUNT, "number of chips, all of the same kind")                          \
     X(DRAM_ALIGNMENT, "dram_alignment", BYTES,                                                 \
@@ -116,7 +116,8 @@ enum tts_dispatch {
 enum tts_fact_key { TTS_FACT_MAP(TTS_FACT_ENUM) TTS_FACTS };
 #undef TTS_FACT_ENUM
 
-/* Pack a grid into the value of a fact, and unpack it. */
+/* TTS_GRID() packs a grid into the value of a fact. TTS_GRID_COLUMNS() and TTS_GRID_ROWS()
+ * unpack it. */
 #define TTS_GRID(columns, rows) ((uint64_t)(columns) << 32 | (uint64_t)(rows))
 #define TTS_GRID_COLUMNS(grid) ((uint32_t)((grid) >> 32))
 #define TTS_GRID_ROWS(grid) ((uint32_t)(grid))
@@ -126,16 +127,18 @@ enum { TTS_CHIP_NAME_MAX = 32, TTS_GRID_SIDE_MAX = 64 };
 struct tts_fact {
     uint64_t value;
     enum tts_origin origin;
-    const char *source; /* constant text: the source or the rule; "" if UNKNOWN */
+    /* Constant text: the source of the value, or the rule that gives it; "" if the value is
+     * unknown. */
+    const char *source;
 };
 
 struct tts_chip {
     char name[TTS_CHIP_NAME_MAX];
     enum tts_arch arch;
     struct tts_fact fact[TTS_FACTS];
-    /* The compute grid for each kind of dispatch: 0 if the chip has no such dispatch, UNKNOWN
-     * if no source states it. The fact `grid` is taken from here unless `grid` or `tensix_grid`
-     * was set. */
+    /* The compute grid for each kind of dispatch. The value is 0 if the chip has no such
+     * dispatch, and the origin is UNKNOWN if no source states the grid. The fact `grid` is
+     * taken from here, unless `grid` or `tensix_grid` was set. */
     struct tts_fact grids[TTS_DISPATCHES];
 };
 
@@ -144,28 +147,29 @@ enum { TTS_PRESET_ALIASES_MAX = 4 };
 struct tts_preset {
     const char *name;
     enum tts_arch arch;
-    const char *title; /* "Wormhole n150: 1 chip, ..." */
+    const char *title; /* one line about the board: "Wormhole n150: 1 chip, ..." */
     /* Other variants of the board and how to select them; "" if none. */
     const char *variants;
     const char *aliases[TTS_PRESET_ALIASES_MAX]; /* other names; ends with NULL */
 };
 
-/* Return the constant name of a value in lower case, for example "wormhole". */
+/* These functions return the constant name of a value in lower case, for example "wormhole". */
 TTS_API const char *tts_arch_name(enum tts_arch arch);
 TTS_API const char *tts_origin_name(enum tts_origin origin);
 TTS_API const char *tts_dispatch_name(enum tts_dispatch dispatch);
 
-/* Return the key, the unit and the meaning of a fact. The texts are constant. */
+/* These functions return the key, the unit and the meaning of a fact. The texts are
+ * constant. */
 TTS_API const char *tts_fact_name(enum tts_fact_key key);
 TTS_API enum tts_unit tts_fact_unit(enum tts_fact_key key);
 TTS_API const char *tts_fact_meaning(enum tts_fact_key key);
 
-/* Returns a preset, NULL if `idx` is past the last. The preset is constant. */
+/* Returns the preset at `idx`, or NULL if there are fewer presets. The preset is constant. */
 TTS_API const struct tts_preset *tts_preset_at(size_t idx);
 
 /* Finds a preset by its name or an alias, ignoring case, and copies its chip to *out. The chip
- * has the name of the preset. TTS_E_NOT_FOUND: there is no such preset; `err` names the most
- * similar one. */
+ * has the name of the preset. Returns TTS_E_NOT_FOUND if there is no such preset; `err` names
+ * the most similar one. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_preset(const char *name, struct tts_chip *out,
                                                       struct tts_error *err);
 
@@ -173,21 +177,22 @@ TTS_API TTS_NODISCARD enum tts_status tts_chip_preset(const char *name, struct t
  * are equivalent. Bytes and counts are decimal; bytes may end in K, M or G (with or without iB)
  * for powers of 1024. Does not check the chip as a whole: call tts_chip_check().
  *
- * TTS_E_NOT_FOUND: there is no such key; `err` names the most similar one. TTS_E_SYNTAX,
- * TTS_E_RANGE: `value` is not a value of this fact. After a failure *chip is unchanged. */
+ * Returns TTS_E_NOT_FOUND if there is no such key; `err` names the most similar one. Returns
+ * TTS_E_SYNTAX or TTS_E_RANGE if `value` is not a value of this fact. After a failure *chip is
+ * unchanged. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_set(struct tts_chip *chip, const char *key,
                                                    const char *value, struct tts_error *err);
 
 /* Checks whether such a chip can exist: alignments are powers of two, regions do not overlap,
- * the runtime supports the bank counts. Unknown facts are not checked. TTS_E_INVALID: `err`
- * says what is wrong and which key to change. */
+ * the runtime supports the bank counts. Unknown facts are not checked. Returns TTS_E_INVALID if
+ * the chip cannot exist; `err` says what is wrong and which key to change. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_check(const struct tts_chip *chip,
                                                      struct tts_error *err);
 
 enum { TTS_FACT_TEXT_MAX = 24 };
 
-/* Writes the value as tts_chip_set() accepts it ("13x10"), "unknown" if it is unknown. Returns
- * `out`. */
+/* Writes the value of a fact in the form that tts_chip_set() accepts, for example "13x10".
+ * Writes "unknown" if the value is unknown. Returns `out`. */
 TTS_API const char *tts_fact_text(enum tts_fact_key key, const struct tts_fact *fact,
                                   char out[TTS_FACT_TEXT_MAX]);
 
@@ -204,20 +209,23 @@ enum tts_direction { TTS_DIRECTION_DOWN, TTS_DIRECTION_UP };
 /* One pool of one chip. A pool without bytes has no banks. */
 struct tts_pool_layout {
     uint32_t banks;
-    uint64_t bank_bytes;                /* bytes of a bank that can be allocated */
-    uint64_t offset_bytes;              /* absolute address of the first of these bytes */
-    uint64_t nominal_bytes;             /* whole bank, including reserved parts */
-    uint64_t page_alignment_bytes;      /* pages are rounded up to this */
-    uint64_t bank_page_alignment_bytes; /* further rounding of pages in a bank: HYBRID L1 */
-    /* Blocks are rounded up to this; also the smallest block. */
+    uint64_t bank_bytes;           /* bytes of a bank that can be allocated */
+    uint64_t offset_bytes;         /* absolute address of the first of these bytes */
+    uint64_t nominal_bytes;        /* size of the whole bank, including reserved parts */
+    uint64_t page_alignment_bytes; /* pages are rounded up to a multiple of this */
+    /* In HYBRID L1, pages in a bank are rounded up further, to a multiple of this. */
+    uint64_t bank_page_alignment_bytes;
+    /* Blocks are rounded up to a multiple of this, which is also the size of the smallest
+     * block. */
     uint64_t block_alignment_bytes;
-    uint64_t limit;               /* address limit of interleaved buffers; 0: none */
-    enum tts_direction direction; /* if the request does not choose one */
+    /* Lowest address of interleaved buffers; 0 if there is no limit. */
+    uint64_t limit;
+    enum tts_direction direction; /* direction, if the request does not choose one */
 };
 
-/* Computes the layout of a pool. TTS_E_NOT_FOUND: a fact that the pool needs is unknown; `err`
- * names it. TTS_E_INVALID: tts_chip_check() rejects the chip. After a failure *out is
- * unchanged. */
+/* Computes the layout of a pool. Returns TTS_E_NOT_FOUND if a fact that the pool needs is
+ * unknown; `err` names it. Returns TTS_E_INVALID if tts_chip_check() rejects the chip. After a
+ * failure *out is unchanged. */
 TTS_API TTS_NODISCARD enum tts_status tts_chip_pool(const struct tts_chip *chip,
                                                     enum tts_pool pool,
                                                     struct tts_pool_layout *out,
@@ -230,12 +238,13 @@ enum { TTS_L1_PARTS_MAX = 16 };
 struct tts_l1_part {
     const char *name;
     uint64_t start, end;
-    /* Holds buffers and circular buffers, so its contents depend on the program. */
+    /* The part holds buffers and circular buffers, so its contents depend on the program. */
     bool grows;
 };
 
-/* Writes the parts that tile [0, l1_size) and returns how many there are. Returns 0 if a fact
- * is missing (`err` names one) or if tts_chip_check() rejects the chip. */
+/* Writes the parts of the L1 of a core, from address 0 to l1_size without gaps. Returns the
+ * number of parts. Returns 0 if a fact is missing (`err` names one) or if tts_chip_check()
+ * rejects the chip. */
 TTS_API size_t tts_chip_l1_parts(const struct tts_chip *chip,
                                  struct tts_l1_part out[TTS_L1_PARTS_MAX],
                                  struct tts_error *err);
@@ -244,17 +253,18 @@ TTS_API size_t tts_chip_l1_parts(const struct tts_chip *chip,
 
 struct tts_l1_base {
     enum tts_arch arch;
-    const char *when; /* "2026-03", or the place where the base was seen */
+    const char *when; /* month in which the base was seen, as "2026-03", or the place */
     uint64_t base;
-    uint64_t tile_bytes; /* tile size that matched; 0 from tts_l1_base_list() */
+    uint64_t tile_bytes; /* tile size that matched; 0 in results of tts_l1_base_list() */
 };
 
-/* Finds the known L1 bases that fit `region_end`, the end of a circular-buffer region in a
- * message: bases with a whole number of tiles of 4096, 2048, 1088 or 576 bytes below it. Larger
- * tiles come first, because they match by chance least often; then later bases. Writes the
- * first `capacity` and returns how many there are. 0: the base is unknown. */
+/* Finds the known L1 bases that fit `region_end`, the end of a region of circular buffers in a
+ * message of the runtime. A base fits if there is a whole number of tiles of 4096, 2048, 1088
+ * or 576 bytes between the base and `region_end`. Larger tiles come first, because they fit by
+ * chance less often; then later bases come first. Writes the first `capacity` bases and returns
+ * the number of all bases that fit. Returns 0 if no known base fits. */
 TTS_API size_t tts_l1_base_decode(enum tts_arch arch, uint64_t region_end,
                                   struct tts_l1_base *out, size_t capacity);
-/* Writes the first `capacity` known bases of an architecture, latest first, and returns how
- * many there are. */
+/* Writes the first `capacity` known bases of an architecture, the latest first, and returns the
+ * number of all. */
 TTS_API size_t tts_l1_base_list(enum tts_arch arch, struct tts_l1_base *out, size_t capacity);

@@ -32,7 +32,7 @@ enum tts_event_kind {
     TTS_EVENT_CB,
     TTS_EVENT_DFB,
     TTS_EVENT_SCRATCHPAD,
-    TTS_EVENT_OP_BEGIN, /* operations nest; each thread has its own */
+    TTS_EVENT_OP_BEGIN, /* an operation begins; operations nest, and each thread has its own */
     TTS_EVENT_OP_END,
     TTS_EVENT_TRACE_BEGIN,
     TTS_EVENT_TRACE_END,
@@ -44,18 +44,19 @@ enum { TTS_EVENT_KINDS = TTS_EVENT_FAILURE + 1 };
  * sizes on one chip. */
 struct tts_event {
     enum tts_event_kind kind;
-    uint32_t device;    /* all kinds except OP_*; any number */
+    uint32_t device;    /* all kinds except OP_BEGIN and OP_END; any number */
     enum tts_pool pool; /* ALLOC, FREE */
-    /* CB, DFB: uses the memory of a buffer (global, a view) and takes no memory of its own. */
+    /* CB, DFB: the part uses the memory of a buffer (it is global or a view) and takes no
+     * memory of its own. */
     bool borrowed;
     uint64_t id; /* ALLOC, FREE: unique among the live buffers of the device */
     /* ALLOC: requested size, at most 2^52; a size of 0 is ignored. CB, DFB, SCRATCHPAD: size on
-     * each core. FREE: size of a buffer whose allocation was not seen, 0 if unknown; otherwise
-     * the size of the allocation counts. */
+     * each core. FREE: size of the buffer, 0 if unknown; used only if the tracker did not see
+     * the allocation. */
     uint64_t size_bytes;
-    /* ALLOC, FREE in L1 and L1_SMALL; may be 0 in other pools. bytes_per_bank: bytes in the
-     * fullest bank, with aligned pages. block_bytes: bytes that every bank gives up; 0 means
-     * bytes_per_bank. */
+    /* ALLOC, FREE in L1 and L1_SMALL; may be 0 in other pools. bytes_per_bank is the number of
+     * bytes in the fullest bank, with aligned pages. block_bytes is the number of bytes that
+     * the buffer takes in every bank; 0 means bytes_per_bank. */
     uint64_t bytes_per_bank, block_bytes;
     /* CB, DFB, SCRATCHPAD: the cores, as 1 .. TTS_RANGES_MAX ranges that do not overlap. ALLOC
      * in L1: no ranges if the buffer takes its block on every core (lockstep), otherwise the
@@ -71,13 +72,14 @@ struct tts_event {
      * recording keeps them, so that it can be replayed on another device. */
     bool has_address;
     uint64_t address;
-    uint64_t page_bytes; /* 0: the request is unknown */
-    uint32_t cores;      /* number of cores with a shard; 0: interleaved. Needs page_bytes */
-    enum tts_placement placement; /* DEFAULT, UP or DOWN. Needs page_bytes */
+    uint64_t page_bytes; /* 0 if the request is unknown */
+    /* Number of cores with a shard, 0 if interleaved; used only if page_bytes is set. */
+    uint32_t cores;
+    enum tts_placement placement; /* DEFAULT, UP or DOWN; used only if page_bytes is set */
     uint64_t reserved[2];         /* 0, for later versions */
 };
 
-/* Returns an event of that kind and device with all other fields 0. */
+/* Returns an event of this kind and device. All other fields are 0. */
 static inline struct tts_event tts_event_of(enum tts_event_kind kind, uint32_t device)
 {
     struct tts_event event;

@@ -41,21 +41,22 @@ enum tts_failure_kind {
 struct tts_failure {
     enum tts_failure_kind kind;
     enum tts_pool pool;
-    /* SPACE, DEPENDENCY: requested_bytes is the total; the other sizes are sizes of one
-     * bank. */
+    /* For SPACE and DEPENDENCY. requested_bytes is the size of the whole buffer; the other
+     * sizes are sizes of one bank. */
     uint64_t requested_bytes, need_bytes, block_bytes;
     uint32_t banks;
     uint64_t bank_bytes, taken_bytes, free_bytes, largest_free_bytes;
-    /* BELOW_LIMIT */
+    /* For BELOW_LIMIT. */
     uint64_t address, limit;
-    /* CB_BEYOND, CB_CLASH: addresses in L1. */
+    /* For CB_BEYOND and CB_CLASH: addresses in L1. */
     uint64_t program_id, region_end, l1_bytes, l1_address;
     struct tts_core_range range;
-    /* TRACE: also requested_bytes. */
+    /* For TRACE, together with requested_bytes. */
     uint64_t mesh_id, trace_bytes;
-    /* TRACE_OVERLAP: `address` is where the trace would lie, `limit` the highest address used
-     * in the captures of other live traces. Here: the highest ends of the DRAM allocated and
-     * freed in its own capture. */
+    /* For TRACE_OVERLAP. `address` is the address that the trace would get. `limit` is the
+     * highest address that was in use during the captures of other live traces. taken_end and
+     * given_end are the highest ends of the DRAM that was allocated and freed during the
+     * capture of this trace. */
     uint64_t taken_end, given_end;
 };
 

@@ -43,10 +43,10 @@ struct tts_recorder_config {
      * TT_MESH_HOST_RANK that is a number in the environment. Any other use of "%", or "%r"
      * without a rank, is TTS_E_INVALID. The path is copied. */
     const char *path;
-    /* 0: the file keeps all events. Otherwise the recorder is a black box: a file of about this
-     * size with the last events and the buffers that were live before them. These buffers take
-     * at most half of the file; if there are more, the file has the largest and says how many
-     * it omits. At least TTS_RECORDER_KEEP_MIN. */
+    /* If 0, the file keeps all events. Otherwise the recorder is a black box: a file of about
+     * this size with the last events and the buffers that were live before them. These buffers
+     * take at most half of the file; if there are more, the file has the largest and says how
+     * many it omits. At least TTS_RECORDER_KEEP_MIN. */
     uint64_t keep_bytes;
     uint64_t reserved[6]; /* 0, for later versions; else TTS_E_INVALID */
 };
@@ -56,14 +56,14 @@ struct tts_recorder;
 
 /* Creates the file and starts to record.
  *
- * TTS_E_IO: the file cannot be created or has no room (`err` names the file and says what to
- * do), or the system is older than Linux 4.14.
- * TTS_E_BUSY: the tracker already has a recorder, or another recorder, in this process or
- * another one, writes to the same file. A recorder locks its file (flock) until the recorder or
- * its process ends; if a killed process has forked, the child keeps the lock. Readers need no
- * lock. On a file system without locks, two recorders of one file are not detected.
- * TTS_E_RANGE: the path is too long, or keep_bytes is out of range. TTS_E_INVALID: the path is
- * invalid, or an argument is NULL. TTS_E_NOMEM: out of memory. After a failure *out is
+ * Returns TTS_E_IO if the file cannot be created or has no room (`err` names the file and says
+ * what to do), or the system is older than Linux 4.14. Returns TTS_E_BUSY if the tracker
+ * already has a recorder, or another recorder, in this process or another one, writes to the
+ * same file. A recorder locks its file (flock) until the recorder or its process ends; if a
+ * killed process has forked, the child keeps the lock. Readers need no lock. On a file system
+ * without locks, two recorders of one file are not detected. Returns TTS_E_RANGE if the path is
+ * too long, or keep_bytes is out of range. Returns TTS_E_INVALID if the path is invalid, or an
+ * argument is NULL. Returns TTS_E_NOMEM if there is no memory. After a failure *out is
  * unchanged. */
 TTS_API TTS_NODISCARD enum tts_status
 tts_recorder_begin(struct tts_tracker *tracker, const struct tts_recorder_config *config,
@@ -72,10 +72,10 @@ tts_recorder_begin(struct tts_tracker *tracker, const struct tts_recorder_config
 struct tts_recorder_state {
     bool is_stopped; /* the recording stopped early; then `reason` says why */
     struct tts_error reason;
-    uint64_t dropped; /* events since the recording stopped */
-    /* Events written, including those that a black box has since overwritten. */
+    uint64_t dropped; /* number of events since the recording stopped */
+    /* Number of events written, including events that a black box has overwritten since. */
     uint64_t events;
-    uint64_t bytes;       /* used part of the file */
+    uint64_t bytes;       /* size of the used part of the file */
     uint64_t reserved[6]; /* 0 */
 };
 /* Copies the current state of the recorder to *out. */
@@ -84,8 +84,8 @@ TTS_API void tts_recorder_get_state(struct tts_recorder *recorder,
 
 /* Finishes the file and frees the recorder, also if it returns an error. NULL is allowed.
  * Captures of the tracker continue. If `state` is not NULL, it receives the final state.
- * TTS_E_IO: the recording had stopped, or the file could not be finished; the events in the
- * file are valid. */
+ * Returns TTS_E_IO if the recording had stopped, or the file could not be finished; the events
+ * in the file are valid. */
 TTS_API TTS_NODISCARD enum tts_status tts_recorder_end(struct tts_recorder *recorder,
                                                        struct tts_recorder_state *state,
                                                        struct tts_error *err);

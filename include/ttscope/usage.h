@@ -39,10 +39,10 @@ struct tts_pool_usage {
 /* One thing that was on a core at the core's peak. */
 struct tts_core_part {
     enum tts_event_kind kind; /* ALLOC, CB, DFB or SCRATCHPAD */
-    enum tts_pool pool;       /* if kind is ALLOC */
-    uint64_t id;              /* if kind is ALLOC */
-    uint64_t bytes;           /* on this core */
-    const char *op;           /* operation that made the part; NULL: no operation */
+    enum tts_pool pool;       /* pool of the buffer, if kind is ALLOC */
+    uint64_t id;              /* id of the buffer, if kind is ALLOC */
+    uint64_t bytes;           /* bytes of the part on this core */
+    const char *op;           /* operation that made the part; NULL if there is none */
 };
 
 enum { TTS_CORE_PARTS_MAX = 64 };
@@ -60,18 +60,22 @@ struct tts_core_peak {
     /* The parts of `bytes` by kind. Their sum is `bytes`. */
     uint64_t cb_bytes, dfb_bytes, scratchpad_bytes, l1_bytes, l1_small_bytes;
     /* Number of the event that first reached the peak, in the tracker's order. If the use was
-     * never above the use at the start of the phase: the start of the phase. */
+     * never above the use at the start of the phase, this is the last event before the
+     * phase. */
     uint64_t seq;
-    const char *op;                    /* operation in progress at the peak; NULL: none */
-    const struct tts_core_part *parts; /* largest first; equal parts: oldest first */
-    size_t part_count;                 /* at most TTS_CORE_PARTS_MAX */
-    uint64_t unlisted, unlisted_bytes; /* parts that are not in `parts` */
+    /* Operation in progress at the peak; NULL if there is none. */
+    const char *op;
+    /* The largest first; among equal parts, the oldest first. */
+    const struct tts_core_part *parts;
+    size_t part_count; /* at most TTS_CORE_PARTS_MAX */
+    /* Number and bytes of the parts that are not in `parts`. */
+    uint64_t unlisted, unlisted_bytes;
 };
 
 struct tts_usage {
     struct tts_pool_usage pools[TTS_POOLS];
-    /* L1 of one core as the summary prints it: the summary assumes that every circular buffer
-     * lies on that core. */
+    /* The L1 of one core, as the summary prints it. The summary assumes that every circular
+     * buffer is on that core. */
     int64_t peak_cb_bytes, peak_dfb_bytes, peak_scratchpad_bytes;
     int64_t peak_total_bytes; /* peak of the sum of these three, L1 and L1_SMALL */
     uint64_t programs, ops, traces;

@@ -33,8 +33,8 @@ static void put_best(struct tts_best *best, size_t idx, const void *item)
     memcpy(best_at(best, idx), item, best->item_bytes);
 }
 
-/* Keeps a heap whose root is the worst item. Moves `item` down from `idx`, which is free, to
- * its place. */
+/* The items are a heap whose root is the last item in the order. Moves `item` down from the
+ * free place `idx` to its place in the heap. */
 static void sink_best(struct tts_best *best, size_t count, size_t idx, const void *item)
 {
     for (size_t child = 2 * idx + 1; child < count; child = 2 * idx + 1) {

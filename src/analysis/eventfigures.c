@@ -1,7 +1,7 @@
-/* eventfigures.c: one description of each struct both encodes and decodes it.
+/* eventfigures.c: one function for each struct both encodes and decodes the struct.
  *
- * Raise VERSION with every change of the stored data or of the way an answer is computed.
- * Readers of other versions then read the events instead. */
+ * Raise VERSION if the stored data changes, or if an answer is computed in another way. Readers
+ * of another version then read the events instead. */
 #include "analysis/eventfigures.h"
 
 #include "base/error.h"
@@ -16,7 +16,7 @@ enum { VERSION = 2 };
 
 /* Data decoded from a file. */
 struct tts_eventfigures {
-    unsigned char *bytes; /* a copy of the encoded bytes; the texts are in it */
+    unsigned char *bytes; /* a copy of the encoded bytes, which contains the texts */
     size_t len;
     struct tts_phase whole;
     struct tts_device_usage *devices;
@@ -28,12 +28,13 @@ struct tts_eventfigures {
 
 struct coder {
     const struct tts_alloc *alloc;
-    const struct tts_eventsummary *sum; /* encoder: has the paths of operations */
+    const struct tts_eventsummary *sum; /* for the encoder: has the paths of operations */
     bool writes;
-    bool is_bad; /* encoder: out of memory; decoder: the bytes are invalid */
+    bool is_bad; /* the encoder has no memory, or the bytes for the decoder are invalid */
     unsigned char *bytes;
-    size_t len, capacity; /* encoder: bytes written; decoder: bytes available */
-    size_t at;            /* decoder: current position */
+    /* `len` is the number of bytes that the encoder wrote, or that the decoder can read. */
+    size_t len, capacity;
+    size_t at; /* position of the decoder */
 };
 
 static void put_coder_byte(struct coder *c, unsigned byte)
@@ -76,7 +77,7 @@ static void code_u64(struct coder *c, uint64_t *value)
     c->is_bad = true;
 }
 
-/* Codes a number; the decoder rejects numbers above `most`. */
+/* Encodes or decodes a number. The decoder rejects numbers above `most`. */
 static void code_up_to(struct coder *c, uint64_t *value, uint64_t most)
 {
     code_u64(c, value);
@@ -121,13 +122,14 @@ static void code_count(struct coder *c, size_t *count, size_t most)
     uint64_t number = *count;
     code_up_to(c, &number, most);
     *count = (size_t)number;
-    if (!c->writes && *count > c->len - c->at) { /* each element takes at least one byte */
+    /* A count above the number of bytes is invalid: each element takes at least one byte. */
+    if (!c->writes && *count > c->len - c->at) {
         c->is_bad = true;
         *count = 0;
     }
 }
 
-/* Codes a count of elements of which not all are stored. */
+/* Encodes or decodes the number of all elements of a list of which not all are stored. */
 static void code_size(struct coder *c, size_t *size)
 {
     uint64_t number = *size;
@@ -135,7 +137,8 @@ static void code_size(struct coder *c, size_t *size)
     *size = (size_t)number;
 }
 
-/* Codes a text: its length + 1 (NULL: 0), its bytes and a terminator. */
+/* Encodes or decodes a text: its length + 1, its bytes and a terminator. NULL is stored as the
+ * length 0 alone. */
 static void code_text(struct coder *c, const char **text)
 {
     size_t len = *text ? strlen(*text) + 1 : 0;
@@ -153,8 +156,8 @@ static void code_text(struct coder *c, const char **text)
     }
 }
 
-/* Codes the name of an operation, then its path, each with a terminator. A loaded operation
- * thus has its path right after its name. */
+/* Encodes or decodes the name of an operation, then its path, each with a terminator. So in a
+ * loaded summary the path of an operation follows its name in memory. */
 static void code_op(struct coder *c, const char **op)
 {
     size_t len = 0, name_bytes = 0, path_bytes = 0;
@@ -288,7 +291,7 @@ static void code_row(struct coder *c, void *item)
     code_u64(c, &row->moment_buffers);
 }
 
-/* Codes the rows of a sorted list. */
+/* Encodes or decodes the rows of a sorted list. */
 static void code_best(struct coder *c, struct tts_best *best, size_t item_bytes,
                       void (*code)(struct coder *c, void *item))
 {
@@ -312,8 +315,8 @@ static void code_best(struct coder *c, struct tts_best *best, size_t item_bytes,
 
 /* ---- answers ---- */
 
-/* Returns true if each list has at most as many rows as its total says, and each buffer belongs
- * to the pool of its list. */
+/* Returns true if no list has more rows than its total, and each buffer belongs to the pool of
+ * its list. */
 static bool has_good_lists(const struct tts_eventsummary *sum)
 {
     const struct tts_summary_moment *moment = &sum->peak_moment;
@@ -377,7 +380,8 @@ static void code_facts(struct coder *c, struct tts_eventsummary *sum)
         c->is_bad |= sum->first_ns > sum->last_ns;
 }
 
-/* Returns the number of devices with a smaller id. The devices of a black box have no order. */
+/* Returns the number of devices with a smaller id. Devices are stored by this rank, because a
+ * black box has them in no fixed order. */
 static size_t rank_of_device(const struct tts_levels *levels, size_t idx)
 {
     size_t rank = 0;
@@ -486,7 +490,8 @@ enum tts_status tts_eventfigures_store(struct tts_eventscan *scan, unsigned char
     unsigned char *kept = NULL;
     *len = 0;
     if (scan->sum->failure_count > 0)
-        return TTS_OK; /* rare and long: `show` reads the events instead */
+        return TTS_OK; /* not stored, because a refused request is rare and its data long:
+                          `show` reads the events instead */
     enum tts_status status = store_summary(&c, scan, err);
     bool is_wanted = status == TTS_OK && c.len <= TTS_RECPACK_FIGURES_MAX;
     if (is_wanted)
@@ -534,7 +539,7 @@ static void load_phases(struct coder *c, struct tts_eventsummary *sum)
     }
 }
 
-/* Loads the pool that was asked for and skips the others. */
+/* Loads the summary of `pool` and skips the other pools. */
 static void load_pools(struct coder *c, struct tts_eventsummary *sum, enum tts_pool pool)
 {
     struct tts_eventsummary *other = c->alloc->alloc(c->alloc->ctx, sizeof *other);
@@ -550,7 +555,8 @@ static void load_pools(struct coder *c, struct tts_eventsummary *sum, enum tts_p
         c->alloc->free(c->alloc->ctx, other, sizeof *other);
 }
 
-/* Cuts the list to the `top` rows that were asked for. Returns false if there are too few. */
+/* Cuts the list to `top` rows. Returns false if the list has fewer rows although there are
+ * `all`. */
 static bool cut_best(struct tts_best *best, uint64_t all, size_t top)
 {
     if (best->count < all && (top == 0 || top > best->count))

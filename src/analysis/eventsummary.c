@@ -62,7 +62,7 @@ bool tts_eventsummary_add_phase(struct tts_eventsummary *sum,
     return true;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 const char *tts_eventsummary_phase_name(const struct tts_eventsummary *sum,
                                         const struct tts_summary_phase *phase)
@@ -126,7 +126,7 @@ bool tts_eventsummary_mesh_of(const struct tts_eventsummary *sum, uint32_t devic
     return false;
 }
 
-/* ---- the phases of a pass ---- */
+/* ---- the phases of a scan ---- */
 
 static struct tts_eventscan_capture *scan_capture_of(struct tts_eventscan *scan,
                                                      uint32_t number)
@@ -137,7 +137,8 @@ static struct tts_eventscan_capture *scan_capture_of(struct tts_eventscan *scan,
     return NULL;
 }
 
-/* Reuses the entry of a capture that is over: only active captures matter. */
+/* Begins a capture. Reuses the entry of a capture that has ended, because only active captures
+ * are needed. */
 static void begin_scan_capture(struct tts_eventscan *scan, const struct tts_item *item)
 {
     struct tts_eventscan_capture *capture = scan_capture_of(scan, item->capture);
@@ -190,7 +191,7 @@ static void add_scan_phase(void *ctx, uint32_t number, const struct tts_phase *p
     sum->has_captures |= sum->phase_count > 0 && sum->phases[0].capture != number;
 }
 
-/* ---- life of a pass ---- */
+/* ---- creation and release of a scan ---- */
 
 /* Passes a change to the pools that the scan follows. */
 static enum tts_status take_scan_change(struct tts_eventscan *scan, const struct tts_item *item,
@@ -317,7 +318,7 @@ static enum tts_status end_moment(struct tts_summary_moment *moment, const struc
     return status;
 }
 
-/* Lists the buffers that live now in the pool of `ops`. tts_ops_moment() was not called for
+/* Lists the live buffers of the pool of `ops`. The caller has not called tts_ops_moment() for
  * `ops` before. */
 static enum tts_status list_moment_now(const struct tts_eventscan *scan,
                                        struct tts_summary_moment *moment, struct tts_ops *ops,
@@ -339,7 +340,7 @@ static enum tts_status list_moment_now(const struct tts_eventscan *scan,
 
 /* Returns the operation of an item. The event that begins an operation belongs to that
  * operation, although the fold counts it for the operation around it. If the fold has no room
- * for the name, the item has it. */
+ * for the name, the name of the item is copied. */
 static struct tts_summary_op summary_op_of(const struct tts_eventscan *scan,
                                            const struct tts_item *item)
 {
@@ -349,13 +350,14 @@ static struct tts_summary_op summary_op_of(const struct tts_eventscan *scan,
         return op;
     op.copy[tts_opnames_copy(op.copy, item->op.name, item->op.name_len)] = '\0';
     if (strcmp(op.copy, op.known) == 0)
-        op.copy[0] = '\0'; /* not needed: the text of the fold also has a path */
+        /* Not needed, because the fold has the name, and its text also identifies the path. */
+        op.copy[0] = '\0';
     else
         op.known = NULL;
     return op;
 }
 
-/* Counts a refused request. The first one keeps the buffers that lived then. */
+/* Counts a refused request. At the first one, lists the live buffers. */
 static enum tts_status take_scan_failure(struct tts_eventscan *scan,
                                          const struct tts_item *item)
 {
@@ -408,7 +410,7 @@ static enum tts_status take_scan_event(struct tts_eventscan *scan, const struct 
                : TTS_OK;
 }
 
-/* Takes an item that the fold has taken already. */
+/* Processes an item after the fold. */
 static enum tts_status take_scan_item(struct tts_eventscan *scan, const struct tts_item *item)
 {
     struct tts_eventsummary *sum = scan->sum;
@@ -441,7 +443,7 @@ enum tts_status tts_eventscan_item(struct tts_eventscan *scan, const struct tts_
                : status;
 }
 
-/* ---- the end ---- */
+/* ---- the end of the scan ---- */
 
 static enum tts_status finish_peak_moment(struct tts_eventscan *scan, enum tts_pool pool)
 {

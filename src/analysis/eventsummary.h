@@ -1,8 +1,10 @@
-/* eventsummary.h: the summary of a file of events: phases, peaks and the buffers that lived
- * then, operations, refused requests; or the buffers that lived after one event.
+/* eventsummary.h: the summary of a file of events: phases, the peak of a pool with the buffers
+ * that were live then, operations, refused requests. Or the buffers that were live after one
+ * event.
  *
  * tts_eventsummary holds the answers. tts_eventscan takes the items of a file in their order
- * and fills a summary. Neither opens files. The caller owns both structs. One thread. */
+ * and fills a summary. Neither opens files. The caller owns both structs. One thread at a
+ * time. */
 #pragma once
 
 #include "analysis/best.h"
@@ -16,11 +18,11 @@ enum {
     TTS_SUMMARY_PATH_BYTES = 512,
 };
 
-/* A phase without its devices. It covers the events first_seq + 1 to last_seq. */
+/* A phase without its devices. The phase covers the events first_seq + 1 to last_seq. */
 struct tts_summary_phase {
     uint32_t capture;
     bool is_partial, core_is_known, core_is_at_least;
-    size_t name_at; /* offset in the names */
+    size_t name_at; /* offset of the name in the array of names */
     uint64_t first_seq, last_seq;
     struct tts_pool_usage dram;
     int64_t peak_cb_bytes, peak_buffer_bytes, peak_total_bytes;
@@ -28,9 +30,10 @@ struct tts_summary_phase {
 };
 
 /* The operation of an item: a text of the fold, or a copy of the name if the fold has no room
- * for it. */
+ * for the name. */
 struct tts_summary_op {
-    const char *known; /* NULL: there is no operation, or there is a copy */
+    /* Text of the fold; NULL if there is no operation, or if `copy` has the name. */
+    const char *known;
     char copy[TTS_SUMMARY_OP_BYTES];
 };
 
@@ -41,30 +44,32 @@ struct tts_summary_failure {
     uint32_t device;
     struct tts_summary_op op;
     struct tts_failure failure;
-    struct tts_level level; /* of its pool on its device */
+    struct tts_level level; /* level of the pool of the request, on its device */
 };
 
-/* The buffers that lived in a pool at one moment. */
+/* The live buffers of a pool at one moment. */
 struct tts_summary_moment {
     enum tts_pool pool;
-    struct tts_level level; /* its bytes are the bytes of the buffers plus the loose bytes */
+    /* The level; level.bytes is the sum of the buffers plus the loose bytes (levels.h). */
+    struct tts_level level;
     uint64_t buffers, bytes;
-    struct tts_best largest; /* struct tts_live */
-    struct tts_best by_op;   /* struct tts_op_row, by moment_bytes */
+    struct tts_best largest; /* items are struct tts_live, the largest first */
+    struct tts_best by_op;   /* items are struct tts_op_row, the largest moment_bytes first */
     size_t op_count;
 };
 
-/* The event that was asked for, or the last event. */
+/* The event config.at, or the last event of the file. */
 struct tts_summary_event {
     uint64_t seq;
-    bool is_known; /* the other fields are valid */
+    bool is_known; /* the event was found, and the other fields are valid */
     enum tts_event_kind kind;
     bool has_time;
     uint64_t time_ns;
     struct tts_summary_op op;
 };
 
-/* Facts about the file, which its reader fills in for stored figures. */
+/* Facts about the file. The reader of the file fills them in, and they are stored with the
+ * figures. */
 struct tts_summary_input {
     uint64_t events, missed, left_buffers, left_bytes;
     bool has_items, lacks_start;
@@ -81,8 +86,9 @@ struct tts_eventsummary {
     size_t failure_count, failure_capacity;
     uint64_t failures_unlisted;
     struct tts_summary_moment peak_moment, failure_moment, at_moment;
-    struct tts_best top_ops; /* struct tts_op_row, by allocated_bytes */
-    size_t op_count;         /* of all operations */
+    /* Items are struct tts_op_row, the largest allocated_bytes first. */
+    struct tts_best top_ops;
+    size_t op_count; /* number of all operations */
     struct tts_peak_info peak_info;
     struct tts_levels levels;
     struct tts_tracker_health health;
@@ -91,50 +97,56 @@ struct tts_eventsummary {
     struct tts_core_part at_parts[TTS_CORE_PARTS_MAX];
     struct tts_summary_event event;
     bool has_event;
-    uint64_t first_seq;        /* number of events before the first one that was read */
-    uint64_t restored_buffers; /* buffers that lived before the first event */
-    uint64_t restored_dram;    /* their bytes in DRAM */
-    uint64_t first_ns;         /* of the first item that has a time */
-    uint64_t last_ns;          /* of the last item that has a time; 0: none */
+    uint64_t first_seq;        /* number of events before the first event of the file */
+    uint64_t restored_buffers; /* number of buffers that were live before the first event */
+    uint64_t restored_dram;    /* DRAM bytes of these buffers */
+    uint64_t first_ns;         /* time of the first item that has a time */
+    uint64_t last_ns;          /* time of the last item that has a time; 0 if none has */
     struct tts_summary_input input;
-    const struct tts_follow *follow; /* borrowed; has the paths of operations. NULL if */
-    struct tts_eventfigures *stored; /* the summary was loaded (eventfigures.h) */
+    /* Has the paths of operations, borrowed; NULL if `stored` is set. */
+    const struct tts_follow *follow;
+    /* Data of a loaded summary (eventfigures.h); otherwise NULL. */
+    struct tts_eventfigures *stored;
 };
 
-void tts_eventsummary_release(struct tts_eventsummary *sum); /* a zeroed struct is fine */
+void tts_eventsummary_release(struct tts_eventsummary *sum); /* a struct of zeros is allowed */
 
-/* Adds a phase. Returns false if there is no memory. */
+/* Adds a phase to the summary. Returns false if there is no memory. */
 bool tts_eventsummary_add_phase(struct tts_eventsummary *sum,
                                 const struct tts_summary_phase *phase, const char *name);
 void tts_summary_moment_release(struct tts_summary_moment *moment);
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 const char *tts_eventsummary_phase_name(const struct tts_eventsummary *sum,
                                         const struct tts_summary_phase *phase);
 /* Returns the shortest phase that contains the event, or NULL. */
 const struct tts_summary_phase *tts_eventsummary_phase_of(const struct tts_eventsummary *sum,
                                                           uint64_t seq);
-/* Return the DRAM peak and the DRAM at the end, including buffers from before the file. */
+/* tts_eventsummary_dram_peak() returns the DRAM peak, tts_eventsummary_dram_final() the DRAM in
+ * use at the end. Both include buffers that are older than the file. */
 int64_t tts_eventsummary_dram_peak(const struct tts_eventsummary *sum);
 int64_t tts_eventsummary_dram_final(const struct tts_eventsummary *sum);
-/* Writes the path of an operation, for example "ttnn::add > ttnn::prim::binary". A longer path
- * is cut at the front. Returns `out`. */
+/* Writes the path of an operation, for example "ttnn::add > ttnn::prim::binary". A path that is
+ * too long is cut at the front. Returns `out`. */
 const char *tts_eventsummary_path(const struct tts_eventsummary *sum, const char *op,
                                   char out[TTS_SUMMARY_PATH_BYTES]);
-/* Returns the name, borrowed; NULL if the event is outside any operation. */
+/* Returns the name of the operation, borrowed from *op. Returns NULL if there is no
+ * operation. */
 const char *tts_summary_op_name(const struct tts_summary_op *op);
 /* Sets *mesh to the mesh of a chip. Returns false if the device is not a chip of a mesh. */
 bool tts_eventsummary_mesh_of(const struct tts_eventsummary *sum, uint32_t device,
                               uint32_t *mesh);
 
-/* ---- the pass ---- */
+/* ---- the scan ---- */
 
 struct tts_eventscan_config {
-    uint64_t at;        /* list what lives after this event; 0: summarize the whole file */
-    size_t top;         /* rows of each list; 0: all */
+    /* List the live buffers after this event; 0 to summarize the whole file. */
+    uint64_t at;
+    size_t top;         /* maximum number of rows in each list; 0 for all */
     enum tts_pool pool; /* pool of the peak and of the operations */
-    bool keeps_all;     /* follow every pool, so that each can be asked for at the end */
+    /* Follow every pool, so that tts_eventscan_finish_pool() can be called for each. */
+    bool keeps_all;
 };
 
 struct tts_eventscan_capture {
@@ -147,8 +159,8 @@ struct tts_eventscan {
     struct tts_eventsummary *sum;
     const struct tts_alloc *alloc;
     struct tts_follow *follow;
-    struct tts_peak *peaks[TTS_POOLS]; /* of config.pool; with keeps_all, of each pool */
-    struct tts_ops *ops[TTS_POOLS];    /* of the same pools as `peaks` */
+    struct tts_peak *peaks[TTS_POOLS]; /* peak of config.pool; with keeps_all, of each pool */
+    struct tts_ops *ops[TTS_POOLS];    /* operations, for the same pools as `peaks` */
     struct tts_ops *failure_ops;
     uint64_t item_seq;
     uint64_t items; /* number of items read */
@@ -156,28 +168,29 @@ struct tts_eventscan {
     struct tts_eventscan_capture captures[TTS_FOLLOW_CAPTURES_MAX];
 };
 
-/* Resets *sum and begins a scan. Neither struct may move until its release. TTS_E_NOMEM: both
- * must be released all the same. */
+/* Resets *sum and begins a scan. Do not move either struct before it is released. Returns
+ * TTS_OK or TTS_E_NOMEM. After a failure both structs must be released too. */
 TTS_NODISCARD enum tts_status tts_eventscan_init(struct tts_eventscan *scan,
                                                  const struct tts_eventscan_config *config,
                                                  const struct tts_alloc *alloc,
                                                  struct tts_eventsummary *sum,
                                                  struct tts_error *err);
-void tts_eventscan_release(struct tts_eventscan *scan); /* a zeroed struct is fine */
+void tts_eventscan_release(struct tts_eventscan *scan); /* a struct of zeros is allowed */
 
-/* Takes the next item. TTS_E_NOMEM: the scan cannot go on. Any other status: the item is
- * invalid and was ignored; if the item is an event, the figures after it are wrong. */
+/* Processes the next item. Returns TTS_E_NOMEM if there is no memory; the scan cannot continue
+ * then. Returns another error if the item is invalid. An invalid item is ignored; if it is an
+ * event, the figures after it are wrong. */
 TTS_NODISCARD enum tts_status tts_eventscan_item(struct tts_eventscan *scan,
                                                  const struct tts_item *item,
                                                  struct tts_error *err);
-/* Completes the summary after the last item. Call it once. Returns TTS_OK or TTS_E_NOMEM. */
+/* Completes the summary after the last item. Call once. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_eventscan_finish(struct tts_eventscan *scan,
                                                    struct tts_error *err);
-/* Fills in the peak, the buffers at the peak and the operations of one pool. With keeps_all it
- * may be called again for another pool. TTS_E_NOMEM. */
+/* Fills in the peak, the buffers at the peak and the operations of one pool. With keeps_all,
+ * this function can be called for several pools. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_eventscan_finish_pool(struct tts_eventscan *scan,
                                                         enum tts_pool pool);
-/* Completes the figures of the whole file and the health counters. Call it once.
+/* Completes the figures of the whole file and the health counters. Call once. Returns TTS_OK or
  * TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_eventscan_finish_whole(struct tts_eventscan *scan,
                                                          struct tts_error *err);

@@ -18,8 +18,8 @@ static uint32_t index_of_device(struct tts_levels *levels, uint32_t id)
     return idx;
 }
 
-/* Counts a buffer that comes, or leaves, in one level. Called for the device and for the
- * total. */
+/* count_level_come() counts a buffer that comes, count_level_left() a buffer that leaves, in
+ * one level. Both are called for the device and for the total. */
 static void count_level_come(struct tts_pool_level *level, const struct tts_change *change)
 {
     uint64_t bytes = tts_live_bytes(&change->came);

@@ -13,7 +13,9 @@ struct tts_ops {
     struct tts_op_row *rows;
     size_t count, capacity;
     struct tts_hashtable by_op;
-    size_t last; /* the row found last; often the next one too */
+    /* Index of the row that was found last, because the next search is often for the same
+     * row. */
+    size_t last;
     const struct tts_alloc *alloc;
 };
 
@@ -48,7 +50,8 @@ static bool is_row_of_op(const void *rows, uint32_t place, const void *op)
     return ((const struct tts_op_row *)rows)[place].op == op;
 }
 
-/* Returns the row of `op`, adding one if there is none. NULL: out of memory. */
+/* Returns the row of `op`, and adds the row if there is none. Returns NULL if there is no
+ * memory. */
 static struct tts_op_row *row_of_op(struct tts_ops *ops, const char *op)
 {
     if (ops->last < ops->count && ops->rows[ops->last].op == op)

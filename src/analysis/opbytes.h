@@ -1,43 +1,45 @@
-/* opbytes.h: bytes of a pool by operation: allocated, alive now, and alive at one chosen
- * moment. Operations are told apart by the name that the follower keeps; operations without
- * room for a name share the row "(other)". Heap object. One thread. */
+/* opbytes.h: the bytes of a pool by operation: bytes allocated, bytes live now, and bytes live
+ * at one chosen moment. Each operation has a row. An operation is identified by its text in the
+ * follower; operations for whose name the follower has no room share the row "(other)". One
+ * thread at a time. */
 #pragma once
 
 #include "analysis/levels.h"
 #include "model/follow.h"
 
 struct tts_op_row {
-    const char *op; /* borrowed from the follower; NULL: outside any operation */
+    const char *op; /* text of the follower; NULL for the row "outside any operation" */
     uint64_t allocations, allocated_bytes;
-    uint64_t live_bytes, live_buffers;     /* alive now */
-    uint64_t moment_bytes, moment_buffers; /* alive at the moment, from tts_ops_moment() */
+    uint64_t live_bytes, live_buffers;     /* buffers that are live now */
+    uint64_t moment_bytes, moment_buffers; /* buffers that were passed to tts_ops_moment() */
 };
 
 struct tts_ops;
 
-/* Makes an empty table for one pool. `alloc` NULL is the C library's. TTS_E_NOMEM. */
+/* Creates an empty table for one pool. If `alloc` is NULL, the C library allocates. Returns
+ * TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_ops_new(enum tts_pool pool, const struct tts_alloc *alloc,
                                           struct tts_ops **out);
-void tts_ops_free(struct tts_ops *ops); /* NULL is fine */
+void tts_ops_free(struct tts_ops *ops); /* `ops` may be NULL */
 
-/* Applies a change. TTS_E_NOMEM. Buffers from before the file count as alive, not as allocated.
- * Buffers that were not listed (model/fold.h) count as allocated by tts_ops_unlisted, and not
- * as alive. */
+/* Applies a change (model/fold.h). Buffers that are older than the file count as live, but not
+ * as allocated. Buffers for which the ledger had no memory count as allocated in the row
+ * tts_ops_unlisted, but not as live. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_ops_change(struct tts_ops *ops,
                                              const struct tts_change *change);
 extern const char tts_ops_unlisted[];
 
-/* Counts a buffer that lived at the chosen moment. TTS_E_NOMEM. */
+/* Counts a buffer that was live at the chosen moment. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_ops_moment(struct tts_ops *ops, const struct tts_live *live);
 
 enum tts_pool tts_ops_pool(const struct tts_ops *ops);
 size_t tts_ops_count(const struct tts_ops *ops);
-/* Returns a row, or NULL after the last. Rows are in the order of their first event; operations
- * from before the file come in any order. */
+/* Returns a row, or NULL after the last row. Rows are in the order of their first event;
+ * operations that are older than the file have no order. */
 const struct tts_op_row *tts_ops_at(const struct tts_ops *ops, size_t idx);
 
-/* Orders rows with equal bytes by name, then path, then counts, so that the order depends on
- * the file only. Returns true if `a` comes before `b`. Rows that look equal to a reader have no
- * order. */
+/* Returns true if `a` comes before `b`, for two rows with equal bytes. The order is by name,
+ * then by path, then by counts, so that the order depends only on the file. If name, path and
+ * counts are equal, neither row comes first. */
 bool tts_op_row_precedes(const struct tts_follow *follow, const struct tts_op_row *a,
                          const struct tts_op_row *b);

@@ -4,7 +4,7 @@
 
 #include <assert.h>
 
-/* A buffer that lived at the peak and was freed since. */
+/* A buffer that was live at the peak and was freed after it. */
 struct departed {
     uint64_t id, bytes, seq;
     const char *op;
@@ -83,7 +83,8 @@ enum tts_status tts_peak_change(struct tts_peak *peak, const struct tts_item *it
     if (!change->has_chip && !(change->has_come && change->came.pool == pool))
         return TTS_OK;
     struct tts_level level = tts_levels_of(levels, pool);
-    /* Buffers from before the file come in any order, so the last of them sets the level. */
+    /* Buffers that are older than the file come in any order. They count together, so the last
+     * of them sets the peak, even if it does not raise the level. */
     bool is_raised =
         level.bytes > peak->info.level.bytes ||
         (change->is_restored && level.bytes > 0 && level.bytes == peak->info.level.bytes);
@@ -97,9 +98,9 @@ struct tts_peak_info tts_peak_info(const struct tts_peak *peak)
     return peak->info;
 }
 
-/* ---- what lived ---- */
+/* ---- the buffers of the peak ---- */
 
-/* Rebuilds the description of a buffer that was freed since the peak. */
+/* Returns the description of a buffer that was freed after the peak. */
 static struct tts_live live_of_departed(const struct tts_peak *peak,
                                         const struct departed *gone)
 {

@@ -1,4 +1,5 @@
-/* phasepairs.c: sorts the phases of both runs by name and goes through both lists together. */
+/* phasepairs.c: sorts the phases of both runs by name, then compares the two sorted lists from
+ * the start. */
 #include "analysis/phasepairs.h"
 
 #include "base/heap.h"
@@ -29,8 +30,8 @@ static void list_names(const struct tts_run *run, struct named *out)
         qsort(out, run->phase_count, sizeof *out, compare_named);
 }
 
-/* Pairs the n-th phase of a name with the n-th: equal names are adjacent and in order in both
- * lists. */
+/* Pairs the n-th phases of equal names. In both lists, phases with equal names are adjacent and
+ * in the order of the run. */
 static void pair_names(const struct named *a, size_t a_count, const struct named *b,
                        size_t b_count, uint32_t *pairs)
 {

@@ -68,7 +68,7 @@ bool tts_train_optimizer_find(const char *text, enum tts_train_optimizer *out)
     return false;
 }
 
-/* Returns the length of the name without `mark` and digits at its end. */
+/* Returns the length of the name without a suffix that consists of `mark` and digits. */
 static size_t length_without_suffix(const char *name, size_t len, const char *mark)
 {
     size_t digits = 0, mark_len = strlen(mark);
@@ -103,7 +103,7 @@ enum tts_run_part tts_train_part_of(const char *phase_name)
     return TTS_RUN_PART_OTHER;
 }
 
-/* Returns the DRAM of one chip of a preset; 0 if not known. */
+/* Returns the DRAM of one chip of a preset, or 0 if it is unknown. */
 static uint64_t dram_of_preset(const char *name)
 {
     struct tts_chip chip;
@@ -137,7 +137,8 @@ static uint64_t dram_of_board(const char *word)
 
 enum { DEVICES_MAX = 64 };
 
-/* Returns how far `total` is from the memory of that many devices. */
+/* Returns the difference between `total` and the memory of `devices` devices with `each`
+ * bytes. */
 static uint64_t distance_of_devices(uint64_t total, uint64_t each, uint32_t devices)
 {
     uint64_t all = each * devices;
@@ -145,11 +146,12 @@ static uint64_t distance_of_devices(uint64_t total, uint64_t each, uint32_t devi
 }
 
 struct found {
-    uint32_t devices; /* 0: no chip found */
+    uint32_t devices; /* number of devices; 0 if no chip matches */
     uint64_t each;    /* memory of one device in the catalogue */
 };
 
-/* Tries multiples of one chip. Hosts have 1, 2, 4, 8, ... devices. */
+/* Compares `total` with 1, 2, 4, 8, ... times the memory of one chip, because hosts have such
+ * numbers of devices. */
 static void try_chip_multiples(uint64_t total, uint64_t each, uint64_t *nearest,
                                struct found *found)
 {
@@ -162,8 +164,8 @@ static void try_chip_multiples(uint64_t total, uint64_t each, uint64_t *nearest,
     }
 }
 
-/* Finds the chip of which `total` is a multiple within 1 %: a trace region may take a little.
- * If the log names a board, only that board is tried. */
+/* Finds the chip of whose memory `total` is a multiple. A difference of 1 % is allowed, because
+ * a trace region may take a little. If the log names a board, only that board is tried. */
 static struct found find_chip_of_total(uint64_t total, const char *word)
 {
     struct found found = {0};
@@ -177,9 +179,10 @@ static struct found find_chip_of_total(uint64_t total, const char *word)
     return found;
 }
 
-/* Returns the memory in the catalogue if the log names the chip and does not print less,
- * because of a trace region. Otherwise returns the printed memory. Programs print whole MB, or
- * the size of the banks before anything is reserved. */
+/* Returns the memory of one device. If the log names the chip and the printed memory is at most
+ * 1 MB smaller than the memory in the catalogue, returns the memory in the catalogue: programs
+ * print whole MB, or the size of the banks before anything is reserved. Otherwise returns the
+ * printed memory, which is smaller because of a trace region. */
 static int64_t memory_of_device(const struct tts_run *run, uint64_t each, int64_t printed)
 {
     enum { MB = 1 << 20 };
@@ -188,11 +191,11 @@ static int64_t memory_of_device(const struct tts_run *run, uint64_t each, int64_
     return is_it ? (int64_t)each : printed;
 }
 
-/* Sets the memory of one device and the number of devices from the log. A log prints the sum
- * over all devices of its host. If the sum is a multiple of the memory of a chip, that gives
- * the number of devices; otherwise the sum is divided by the mesh that the log names. If the
- * log names the chip or the board, the memory is the one in the catalogue. Returns false, with
- * *mem unchanged, if the log states no memory. */
+/* Sets the memory of one device and the number of devices from the log. A log prints the sum of
+ * all devices of its host. If the sum is a multiple of the memory of a chip, the factor is the
+ * number of devices. Otherwise the number of devices is the size of the mesh that the log
+ * names. If the log names the chip or the board, the memory of one device comes from the
+ * catalogue. Returns false, with *mem unchanged, if the log states no memory. */
 static bool size_device_by_log(const struct tts_run *run, struct tts_trainmem *mem)
 {
     int64_t total = run->device_memory.bytes;
@@ -215,7 +218,8 @@ static bool size_device_by_log(const struct tts_run *run, struct tts_trainmem *m
     return true;
 }
 
-/* Uses the peak of all iterations if the run states it and it agrees with the phases. */
+/* Uses the peak over all iterations if the run states this peak and it agrees with the
+ * phases. */
 static void take_whole_peak(const struct tts_run *run, struct tts_trainmem *mem)
 {
     struct tts_amount whole = run->whole.peak;
@@ -227,8 +231,8 @@ static void take_whole_peak(const struct tts_run *run, struct tts_trainmem *mem)
     mem->peak = whole;
 }
 
-/* Finds the peak: the printed one, or a larger one that a phase reached. A negative peak counts
- * as unknown. */
+/* Finds the peak: the printed peak, or the peak of a phase if it is larger. A negative peak
+ * counts as unknown. */
 static void find_run_peak(const struct tts_run *run, struct tts_trainmem *mem)
 {
     struct tts_amount most = {0};
@@ -272,8 +276,9 @@ static bool find_peak_phase(const struct tts_run *run, int64_t peak_bytes, size_
     return false;
 }
 
-/* Handles phases of other names that freed more than they had allocated: the rest was freed
- * from gradients, as a step of the optimizer does, then from activations. */
+/* Handles phases of the part "other" that freed more than they allocated: subtracts the
+ * difference from the gradients, because a step of the optimizer frees gradients, then from the
+ * activations. */
 static void free_from_other_parts(struct tts_amount *parts)
 {
     static const enum tts_run_part order[] = {TTS_RUN_PART_GRADIENTS, TTS_RUN_PART_ACTIVATIONS};
@@ -282,7 +287,8 @@ static void free_from_other_parts(struct tts_amount *parts)
         struct tts_amount *part = &parts[order[i]];
         if (!part->is_known || part->bytes <= 0 || other->bytes >= 0)
             continue;
-        /* No overflow: one is positive, the other negative. */
+        /* The sum does not overflow, because one value is positive and the other is
+         * negative. */
         int64_t rest = part->bytes + other->bytes;
         part->bytes = rest > 0 ? rest : 0;
         other->bytes = rest < 0 ? rest : 0;
@@ -291,7 +297,8 @@ static void free_from_other_parts(struct tts_amount *parts)
         other->bytes = 0;
 }
 
-/* Sums up by part what the phases before `end` left. Returns false if a figure is not known. */
+/* Adds the memory that the phases before `end` left in use, by part. Returns false if a figure
+ * is unknown. */
 static bool add_parts_before(const struct tts_run *run, size_t end, struct tts_amount *parts)
 {
     for (int part = 0; part < TTS_RUN_PARTS; part++)
@@ -303,7 +310,8 @@ static bool add_parts_before(const struct tts_run *run, size_t end, struct tts_a
             free_from_other_parts(parts);
         if (part != TTS_RUN_PART_GRADIENTS)
             continue;
-        /* The backward pass freed the activations; what is left of them are gradients. */
+        /* A backward pass frees the activations. The memory that a backward pass leaves in use
+         * counts as gradients. */
         parts[part] = tts_amount_add(parts[part], parts[TTS_RUN_PART_ACTIVATIONS]);
         parts[TTS_RUN_PART_ACTIVATIONS] = tts_amount_of(0);
     }
@@ -321,7 +329,8 @@ static bool has_phase_before(const struct tts_run *run, size_t end, enum tts_run
     return false;
 }
 
-/* Replaces measured sizes by expected ones. Returns why this is not possible, or NONE. */
+/* Replaces measured sizes by expected sizes. Returns the reason if this is not possible,
+ * otherwise TTS_TRAIN_FORCE_NONE. */
 static enum tts_train_force put_expected_parts(const struct tts_run *run,
                                                const struct tts_trainmem *mem,
                                                struct tts_amount *parts)
@@ -341,15 +350,16 @@ static enum tts_train_force put_expected_parts(const struct tts_run *run,
     return TTS_TRAIN_FORCE_NONE;
 }
 
-/* Returns the largest rounding error: figures are printed to 0.005 MB. */
+/* Returns the largest possible rounding error of the parts: each printed figure is exact to
+ * 0.005 MB. */
 static int64_t rounding_of_parts(const struct tts_trainmem *mem)
 {
     return (int64_t)(mem->peak_phase + 4) * TTS_RUN_HALF_STEP_BYTES;
 }
 
-/* Makes the parts add up to the peak. What belongs to no part is added to "other", negative
- * parts become 0, and an excess is first taken from the part of the phase of the peak. Returns
- * the excess. */
+/* Makes the sum of the parts equal to the peak. A negative part becomes 0. If the sum is too
+ * small, the difference becomes the part "other". If the sum is too large, the excess is
+ * subtracted, first from the part that the phase of the peak changes. Returns the excess. */
 static int64_t fit_parts_to_peak(const struct tts_trainmem *mem, enum tts_run_part of_peak,
                                  const struct tts_amount *parts, int64_t *out)
 {
@@ -357,7 +367,8 @@ static int64_t fit_parts_to_peak(const struct tts_trainmem *mem, enum tts_run_pa
     for (int part = 0; part < TTS_RUN_PARTS; part++)
         out[part] = part == TTS_RUN_PART_OTHER || parts[part].bytes < 0 ? 0 : parts[part].bytes;
     for (int i = TTS_RUN_PARTS; i >= 0; i--) {
-        /* The part of the phase of the peak comes last and gets the rest. */
+        /* `of_peak`, the part that the phase of the peak changes, comes last and gets the
+         * rest. */
         int part = i == 0 ? (int)of_peak : i - 1;
         if ((i > 0 && part == (int)of_peak) || part == TTS_RUN_PART_OTHER)
             continue;
@@ -431,12 +442,13 @@ static void measure_run_peak(const struct tts_run *run,
         split_peak(run, options->use_actual_sizes, mem);
 }
 
-/* 12 GiB, as the published script assumes. */
+/* The memory of a device if nothing else is known: 12 GiB, as the published script assumes. */
 static const int64_t assumed_device_bytes = 12LL << 30;
 
-/* ---- what was measured ---- */
+/* ---- measured sizes ---- */
 
-/* Returns the sum over all phases of a part; unknown if there is no such phase. */
+/* Returns the sum of the changes of all phases that change `part`. The sum is unknown if there
+ * is no such phase. */
 static struct tts_amount change_of_part(const struct tts_run *run, enum tts_run_part part,
                                         uint32_t *count)
 {
@@ -451,8 +463,8 @@ static struct tts_amount change_of_part(const struct tts_run *run, enum tts_run_
     return *count > 0 ? sum : (struct tts_amount){0};
 }
 
-/* Returns the maximum of activations at one time. A backward pass frees the activations before
- * it. */
+/* Returns the largest size of the activations at one time. A backward pass frees all earlier
+ * activations. */
 static struct tts_amount most_activations(const struct tts_run *run)
 {
     struct tts_amount most = {0}, now = {.is_known = true};
@@ -471,9 +483,9 @@ static struct tts_amount most_activations(const struct tts_run *run)
     return most;
 }
 
-/* Returns what the last backward pass left, minus the memory after the creation of the
- * optimizer, minus what phases of other names in between left. If those phases freed more than
- * they allocated, they count as 0. */
+/* Returns the size of the gradients: the memory after the last backward pass, minus the memory
+ * after the creation of the optimizer, minus the memory that phases of the part "other" between
+ * the two left in use. If these phases freed more than they allocated, they count as 0. */
 static struct tts_amount gradients_left(const struct tts_run *run)
 {
     size_t after = run->phase_count, last = run->phase_count;
@@ -511,7 +523,7 @@ static void measure_parts(const struct tts_run *run, struct tts_trainmem *mem)
         mem->gradients.actual = gradients_left(run);
 }
 
-/* ---- what was to be expected ---- */
+/* ---- expected sizes ---- */
 
 static int64_t dtype_bytes(enum tts_train_dtype dtype)
 {
@@ -524,7 +536,7 @@ static int64_t dtype_bytes(enum tts_train_dtype dtype)
     return bytes[dtype];
 }
 
-/* Unknown if the product does not fit into 64 bits. */
+/* Returns amount * factor. The result is unknown if it does not fit into 64 bits. */
 static struct tts_amount times_amount(struct tts_amount amount, int64_t factor)
 {
     int64_t product;
@@ -549,7 +561,7 @@ static void expect_model(const struct tts_run *run, const struct tts_trainmem_op
     }
 }
 
-/* Chooses the optimizer. Returns false if the size of its state is not known. */
+/* Chooses the optimizer. Returns false if the size of the optimizer's state is unknown. */
 static bool choose_run_optimizer(const struct tts_run *run,
                                  const struct tts_trainmem_options *options,
                                  struct tts_trainmem *mem)
@@ -569,11 +581,12 @@ static bool choose_run_optimizer(const struct tts_run *run,
         mem->optimizer_kind = TTS_TRAIN_ADAMW_KAHAN;
         mem->optimizer_source = TTS_TRAIN_FROM_LOG;
     }
-    /* A log does not say whether SGD has momentum, and with it a state. */
+    /* The size is unknown for SGD: a log does not say whether SGD has momentum, and only with
+     * momentum SGD has a state. */
     return mem->optimizer_kind != TTS_TRAIN_SGD;
 }
 
-/* Returns the size of the optimizer's state for a model of that size. */
+/* Returns the size of the optimizer's state for a model of the size `model`. */
 static struct tts_amount optimizer_state(struct tts_amount model, enum tts_train_dtype dtype,
                                          enum tts_train_optimizer optimizer)
 {
@@ -618,8 +631,9 @@ static void expect_sizes(const struct tts_run *run, const struct tts_trainmem_op
 
 /* ---- later iterations ---- */
 
-/* Returns true if zero_grad() of the optimizer keeps gradients, filled with zeros. The first
- * iteration starts without gradients, so later ones need more. */
+/* Returns true if zero_grad() of the optimizer fills the gradients with zeros but does not free
+ * them. Then later iterations need more memory than the first one, which starts without
+ * gradients. */
 static bool leaves_gradients(enum tts_train_optimizer optimizer)
 {
     return optimizer == TTS_TRAIN_SGD || optimizer == TTS_TRAIN_SGD_MOMENTUM ||
@@ -640,9 +654,10 @@ static bool has_later_iteration(const struct tts_run *run)
     return false;
 }
 
-/* Sets an upper bound for what later iterations need in addition: two sets of gradients, namely
- * the set that stays and the sums that replace it one by one. Models of `ttscope fit` need up
- * to 1.57 sets more than in their first iteration. */
+/* Sets an upper bound for the additional memory of later iterations: two sets of gradients. The
+ * first set are the gradients that zero_grad() keeps; the second set are the sums that replace
+ * them one by one. In `ttscope fit`, models need up to 1.57 sets more than in their first
+ * iteration. */
 static void bound_later_peak(const struct tts_run *run, struct tts_trainmem *mem)
 {
     bool is_named = mem->optimizer_source == TTS_TRAIN_FROM_LOG ||
@@ -672,9 +687,10 @@ static void size_device(const struct tts_run *run, const struct tts_trainmem_opt
 }
 
 /* Returns true if the run states whether it fits the device that is judged here. The memory
- * must be the same (a log rounds it), and so must the name if both are known: boards with the
- * same memory have different numbers of chips. The statement overrides the peak, because
- * fragmented memory can be too small for a lower peak. */
+ * must be the same, except for the rounding in a log. If both names are known, they must be the
+ * same too, because boards with the same memory have different numbers of chips. The statement
+ * of the run is more important than the peak, because fragmented memory can be too small for a
+ * peak that would fit. */
 static bool states_fits(const struct tts_run *run, const struct tts_trainmem_options *options,
                         const struct tts_trainmem *mem)
 {
@@ -704,7 +720,8 @@ static void judge_device_fit(const struct tts_run *run,
     if (!mem->peak.is_known)
         return;
     bool is_stated = states_fits(run, options, mem);
-    int64_t over = mem->peak.bytes - mem->device_memory.bytes; /* neither is negative */
+    /* The difference does not overflow, because neither size is negative. */
+    int64_t over = mem->peak.bytes - mem->device_memory.bytes;
     mem->fits = over <= (is_stated ? TTS_RUN_HALF_STEP_BYTES : 0);
     mem->is_refused = is_stated && mem->fits && !run->whole.fits;
     mem->fits &= !mem->is_refused;

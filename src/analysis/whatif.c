@@ -18,21 +18,21 @@
 struct whatif_entry {
     uint64_t id, seq;
     struct tts_buffer buffer;
-    uint32_t device; /* id in the recording */
-    uint32_t next;   /* next free entry, if this one is free */
-    uint32_t op;     /* index in `names` */
+    uint32_t device; /* id of the device in the recording */
+    uint32_t next;   /* place of the next free entry, if this entry is free */
+    uint32_t op;     /* index of the operation in `names` */
     uint16_t model;
     bool is_used;
     bool is_step;  /* the allocation of the buffer is among the kept steps */
-    bool is_trace; /* a trace, in its region or in DRAM */
+    bool is_trace; /* the buffer is a trace, in the trace region or in DRAM */
 };
 
-/* The buffers that live. An entry keeps its place while it lives. */
+/* The live buffers. An entry keeps its place until its buffer is freed. */
 struct whatif_table {
     const struct tts_alloc *alloc;
     struct whatif_entry *entries;
-    size_t count, capacity; /* of entries, used and free */
-    uint32_t first_free;    /* place + 1; 0: none */
+    size_t count, capacity; /* number of entries, used and free */
+    uint32_t first_free;    /* place of the first free entry + 1; 0 if there is none */
     size_t used;
     struct tts_hashtable by_key; /* finds an entry by device and id */
     uint64_t seed;
@@ -41,45 +41,49 @@ struct whatif_table {
 enum whatif_step_kind {
     STEP_TAKE,
     STEP_GIVE,
-    STEP_SMALL, /* in L1_SMALL; size and page are those of one core */
-    STEP_TRACE, /* a trace in its region, or in DRAM if there is no region */
+    STEP_SMALL, /* allocation in L1_SMALL, with the size and the page of one core */
+    STEP_TRACE, /* allocation of a trace, in the trace region or, if there is none, in DRAM */
     STEP_CAPTURE,
 };
 
 struct whatif_step {
     uint64_t size_bytes, page_bytes;
-    uint32_t place; /* place of the entry; unused for CAPTURE */
-    uint16_t cores; /* number of banks of a sharded buffer; 0: interleaved */
+    uint32_t place; /* place of the entry; not used for STEP_CAPTURE */
+    uint16_t cores; /* number of banks of a sharded buffer; 0 for an interleaved buffer */
     uint8_t model;
     uint8_t kind : 4;      /* enum whatif_step_kind */
-    uint8_t placement : 4; /* enum tts_placement, never AT */
+    uint8_t placement : 4; /* enum tts_placement, but never TTS_PLACE_AT */
 };
 
-enum { RECENT_REQUESTS = 4096 }; /* power of 2 */
+enum { RECENT_REQUESTS = 4096 }; /* must be a power of 2 */
 
-/* Recent requests, each at the index of its hash. Most requests equal a recent one, and a step
- * then stores the index only. The writer and the reader of steps each have such a table and
- * change it in the same way. */
+/* Recent requests, each at an index that is computed from its hash. Most requests are equal to
+ * a recent request, and then a step stores only the index. The code that writes steps and the
+ * code that reads steps each have such a table, and change it in the same way. */
 struct whatif_recent {
-    struct whatif_step requests[RECENT_REQUESTS]; /* their `place` is 0 */
+    struct whatif_step requests[RECENT_REQUESTS]; /* `place` of each request is 0 */
 };
 
 struct whatif_steps {
     unsigned char *bytes;
     size_t used, capacity;
-    struct whatif_recent *recent; /* NULL until the first step */
-    bool is_kept;                 /* false: not asked for, or too many steps */
+    struct whatif_recent *recent; /* NULL before the first step */
+    /* False if the steps are not needed, or if there are too many. */
+    bool is_kept;
 };
 
 struct whatif_model {
     struct tts_device *device;
     uint32_t id;
-    bool is_pending; /* a source of this model has an unchecked program */
+    /* A device of the recording with this model has a program that is not checked yet. */
+    bool is_pending;
     struct whatif_fill {
-        uint64_t bytes, peak_bytes, peak_seq; /* of blocks, placed or only counted */
+        /* Bytes of all blocks, including blocks that were counted but not placed. */
+        uint64_t bytes, peak_bytes, peak_seq;
         uint64_t failures, deficit_bytes, deficit_seq;
     } fill[TTS_POOLS];
-    /* Traces in either region, and failures that a larger trace region prevents. */
+    /* Bytes of traces, in the trace region or in DRAM, and number of failures that a larger
+     * trace region would prevent. */
     uint64_t trace_bytes, trace_peak_bytes, trace_failures;
 };
 
@@ -87,8 +91,8 @@ struct whatif_model {
 struct whatif_moment {
     uint64_t seq, time_ns;
     bool has_time;
-    uint32_t device; /* id in the recording */
-    uint32_t op;     /* index in `names` */
+    uint32_t device; /* id of the device in the recording */
+    uint32_t op;     /* index of the operation in `names` */
 };
 
 /* A circular buffer of the current program. Its ranges are in the arrays of the source. */
@@ -100,31 +104,35 @@ struct whatif_cb {
 /* A device of the recording: a chip of a mesh, a mesh, or a single device. */
 struct whatif_source {
     uint32_t id;
-    uint16_t mesh; /* index of the mesh; its own index if it is not a chip of a mesh */
-    /* TTS_WHATIF_DEVICES_MAX: none yet. For a chip, the model of its mesh counts. */
+    /* Index of the source of its mesh; its own index if the device is not a chip of a mesh. */
+    uint16_t mesh;
+    /* Index of the modelled device, or TTS_WHATIF_DEVICES_MAX if there is none yet. A chip uses
+     * the model of its mesh instead. */
     uint16_t model;
-    bool is_pending;             /* circular buffers wait for their check */
-    bool is_unchecked;           /* some circular buffers cannot be laid out */
-    bool is_counted, has_failed; /* of the current program */
+    bool is_pending;   /* the program has circular buffers that are not checked yet */
+    bool is_unchecked; /* the program has circular buffers that cannot be laid out */
+    /* Whether the current program is counted, and whether it has failed. */
+    bool is_counted, has_failed;
     struct whatif_cb *cbs;
     size_t cb_count, cb_capacity;
     struct tts_core_range *ranges;
     size_t range_count, range_capacity;
-    struct whatif_moment last; /* moment of the last circular buffer */
+    struct whatif_moment last; /* event of the last circular buffer */
 };
 
-/* A buffer that lived before the first event, from a keyframe. */
+/* A buffer that was live before the first event. A keyframe describes it. */
 struct whatif_before {
     struct tts_live live;
     uint32_t op;
-    bool is_single; /* allocated on single cores */
+    bool is_single; /* the buffer is on single cores */
 };
 
 struct tts_whatif {
     const struct tts_alloc *alloc;
     struct tts_chip chip;
     bool dram_only;
-    uint64_t stop_seq; /* refused request followed by frees and ends only; 0: none */
+    /* Refused request after which only frees and ends follow; 0 if there is none. */
+    uint64_t stop_seq;
     struct tts_whatif_counts counts;
     struct whatif_source sources[TTS_WHATIF_DEVICES_MAX];
     size_t source_count;
@@ -135,11 +143,11 @@ struct tts_whatif {
     struct tts_opnames *names;
     struct tts_whatif_failure first;
     bool has_failed;
-    struct whatif_before *before; /* from the current keyframe */
+    struct whatif_before *before; /* buffers of the current keyframe */
     size_t before_count, before_capacity;
 };
 
-/* ---- entries: the buffers that live ---- */
+/* ---- entries: the live buffers ---- */
 
 static void release_entries(struct whatif_table *table)
 {
@@ -166,7 +174,7 @@ static uint32_t hash_entry_key(const struct whatif_table *table, uint32_t device
     return tts_hashtable_mix(table->seed, id, device);
 }
 
-/* Returns the place of an entry, or TTS_HASHTABLE_NONE. */
+/* Returns the place of the entry of a buffer, or TTS_HASHTABLE_NONE if there is none. */
 static uint32_t find_entry(const struct whatif_table *table, uint32_t device, uint64_t id)
 {
     return tts_hashtable_find(&table->by_key, hash_entry_key(table, device, id), is_entry_of,
@@ -196,7 +204,8 @@ static void free_entry_place(struct whatif_table *table, uint32_t place)
     table->first_free = place + 1;
 }
 
-/* Adds an entry with a new key and returns its place. TTS_E_RANGE: too many. TTS_E_NOMEM. */
+/* Adds an entry with a new key and sets *place. Returns TTS_E_RANGE if there are too many
+ * entries, TTS_E_NOMEM if there is no memory. */
 static enum tts_status add_entry(struct whatif_table *table, uint32_t device, uint64_t id,
                                  uint32_t *place, struct tts_error *err)
 {
@@ -266,7 +275,8 @@ static enum tts_status fail_too_many_cores(uint32_t cores, uint64_t there, bool 
                          cores, there);
 }
 
-/* Counts the cores, or the DRAM banks, and the columns. TTS_E_NOT_FOUND: not known. */
+/* Counts the cores of the chip and the columns of its grid, or its DRAM banks if `dram` is
+ * true. Returns TTS_E_NOT_FOUND if the chip does not have these facts. */
 static enum tts_status count_chip_cores(const struct tts_chip *chip, bool dram,
                                         uint32_t *columns, uint64_t *there,
                                         struct tts_error *err)
@@ -286,7 +296,8 @@ static enum tts_status shard_request(uint32_t cores, uint64_t bytes,
                                      const struct tts_chip *chip,
                                      struct tts_whatif_request *out, struct tts_error *err)
 {
-    uint32_t columns = 0; /* gcc -O1 does not see that both are always set before use */
+    /* Initialized because gcc -O1 does not see that both are always set before use. */
+    uint32_t columns = 0;
     uint64_t there = 0;
     bool dram = is_dram_pool(out->request.pool);
     enum tts_status status = count_chip_cores(chip, dram, &columns, &there, err);
@@ -336,7 +347,8 @@ enum tts_status tts_whatif_map(const struct tts_event *event, const struct tts_c
         .request = {.pool = event->pool, .placement = event->placement}};
     if (out->request.placement == TTS_PLACE_AT)
         out->request.placement = TTS_PLACE_DEFAULT;
-    /* L1_SMALL has sharded buffers only. The number of cores does not matter to a bank. */
+    /* L1_SMALL has sharded buffers only. Use one core, because the layout in a bank does not
+     * depend on the number of cores. */
     if (event->pool == TTS_POOL_L1_SMALL && cores == 0)
         cores = 1;
     if (cores == 0)
@@ -350,12 +362,14 @@ _Static_assert(sizeof(struct whatif_step) == 24, "a step has padding, and is com
 
 _Static_assert(TTS_WHATIF_DEVICES_MAX <= 256, "a model has one byte");
 
-/* Steps as bytes. A step begins with a number of 1 to 5 bytes, seven bits each, the lowest
- * first. Its two lowest bits are a code, the other bits are a value:
- *     GIVE      the place
- *     AGAIN     the index in the recent requests; the place follows
- *     REQUEST   the same index; the request and the place follow
- *     CAPTURE   the model */
+/* The encoding of steps. A step begins with a number of 1 to 5 bytes. Each byte has seven bits
+ * of the number, the lowest bits first. The two lowest bits of the number are a code. The other
+ * bits are a value, and some codes are followed by more data:
+ *     code      value                             followed by
+ *     GIVE      place of the buffer
+ *     AGAIN     index in the recent requests      place
+ *     REQUEST   index in the recent requests      request, place
+ *     CAPTURE   number of the model */
 
 enum { CODE_GIVE, CODE_AGAIN, CODE_REQUEST, CODE_CAPTURE, CODE_BITS = 2 };
 
@@ -371,7 +385,8 @@ static unsigned char *put_step_number(unsigned char *to, uint32_t value)
     return to;
 }
 
-/* Needs no bounds check: the bytes are our own and complete. */
+/* Reads a number of a step. Needs no bounds check, because this file wrote the bytes and they
+ * are complete. */
 static const unsigned char *get_step_number(const unsigned char *from, uint32_t *out)
 {
     uint32_t value = 0;
@@ -440,7 +455,7 @@ static enum tts_status new_modelled_device(const struct tts_whatif *whatif,
     return tts_device_new(chip, &config, whatif->alloc, out, err);
 }
 
-/* Finds the source of a device id, or adds one. */
+/* Finds the source (device of the recording) with a device id, or adds one. */
 static enum tts_status find_source(struct tts_whatif *whatif, uint32_t id, size_t *out,
                                    struct tts_error *err)
 {
@@ -488,7 +503,7 @@ static bool is_mesh_source(const struct tts_whatif *whatif, size_t source)
     return false;
 }
 
-/* Returns true if the run needs the event. A run of DRAM alone skips most events. */
+/* Returns true if the replay needs the event. A replay of DRAM alone skips most events. */
 static bool event_matters(const struct tts_whatif *whatif, const struct tts_event *event)
 {
     if (!whatif->dram_only)
@@ -540,7 +555,7 @@ static struct whatif_recent *new_recent(const struct tts_alloc *alloc)
     return recent;
 }
 
-/* Makes room for one more step. Returns false if there is none. */
+/* Makes room for one more step. Returns false if there is no room. */
 static bool widen_steps(struct tts_whatif *whatif)
 {
     struct whatif_steps *steps = &whatif->steps;
@@ -562,7 +577,7 @@ static void keep_step(struct tts_whatif *whatif, const struct whatif_step *step)
     if (!steps->is_kept)
         return;
     if (!widen_steps(whatif)) {
-        drop_steps(whatif); /* the caller can read the file again */
+        drop_steps(whatif); /* the caller can read the file again for each trial */
         return;
     }
     unsigned char *to = steps->bytes + steps->used;
@@ -604,16 +619,16 @@ enum tts_status tts_whatif_resize(const struct tts_chip *chip, uint64_t bank_byt
     return TTS_OK;
 }
 
-/* ---- trials: the steps once more, with another size ---- */
+/* ---- trials: the steps again, with another size ---- */
 
 struct trial {
     const struct tts_whatif *whatif;
-    enum tts_pool pool; /* only steps of this pool run */
+    enum tts_pool pool; /* only steps of this pool are run */
     struct tts_device *devices[TTS_WHATIF_DEVICES_MAX];
     struct held {
-        struct tts_buffer buffer; /* id 0: no buffer */
+        struct tts_buffer buffer; /* its id is 0 if there is no buffer */
         uint8_t model;
-    } * held; /* by place */
+    } * held; /* the buffers of the trial, by place in the table of entries */
     size_t held_count;
     struct whatif_recent *recent;
 };
@@ -680,7 +695,7 @@ static bool is_tried(const struct trial *trial, const struct whatif_step *step,
 static enum tts_status give_held(struct trial *trial, struct held *held)
 {
     if (held->buffer.id == 0)
-        return TTS_OK; /* the buffer is in another pool */
+        return TTS_OK; /* the buffer is in another pool, which the trial does not run */
     enum tts_status status = tts_device_release(trial->devices[held->model], &held->buffer);
     held->buffer.id = 0;
     return status;
@@ -730,7 +745,8 @@ static enum tts_status try_steps_on(const struct tts_whatif *whatif, enum tts_po
     if (status == TTS_E_NOMEM)
         return status;
     assert(status == TTS_OK ||
-           status == TTS_E_FULL); /* the requests are valid: the first run accepted them */
+           /* Other errors are impossible, because the replay accepted the requests. */
+           status == TTS_E_FULL);
     *passes = status == TTS_OK;
     return TTS_OK;
 }
@@ -800,7 +816,7 @@ static void note_live_buffers(const struct tts_whatif *whatif,
     }
 }
 
-/* Counts a failure. Keeps the first failure with the buffers that lived then. */
+/* Counts a failure. Stores the first failure, with the buffers that are live then. */
 static void note_whatif_failure(struct tts_whatif *whatif, const struct whatif_moment *when,
                                 struct tts_whatif_failure *failure, size_t model)
 {
@@ -897,7 +913,7 @@ bool tts_whatif_get_pool(const struct tts_whatif *whatif, size_t idx, enum tts_p
                                     .deficit_seq = fill->deficit_seq};
     if (layout)
         out->layout = *layout;
-    /* A pool of 0 bytes has no statistics, but requests may have been counted. */
+    /* A pool of 0 bytes has no statistics, but requests may have been counted in it. */
     if (!tts_device_stats(model->device, pool, &out->stats))
         out->stats = (struct tts_pool_stats){.unplaced_bytes = fill->bytes};
     out->stats.peak_bytes = fill->peak_bytes;
@@ -963,7 +979,7 @@ bool tts_whatif_find(const struct tts_whatif *whatif, uint32_t device, uint64_t 
 
 /* ---- programs ---- */
 
-/* Lays out the circular buffers. Returns false if this device cannot have them. */
+/* Lays out the circular buffers of a program. Returns false if this device cannot have them. */
 static bool lay_out_program(struct tts_device *device, const struct whatif_source *source,
                             uint64_t program_id)
 {
@@ -982,7 +998,7 @@ static bool lay_out_program(struct tts_device *device, const struct whatif_sourc
     return true;
 }
 
-/* Checks one program as the runtime does. Returns false if it could not be checked. */
+/* Checks one program as the runtime does. Returns false if the program could not be checked. */
 static bool check_program(struct tts_whatif *whatif, struct whatif_source *source, size_t model,
                           bool *has_failed)
 {
@@ -990,7 +1006,8 @@ static bool check_program(struct tts_whatif *whatif, struct whatif_source *sourc
     uint64_t failures = tts_device_failures(device);
     if (!lay_out_program(device, source, whatif->counts.programs))
         return false;
-    /* In this mode, the device counts a program that does not fit and returns TTS_OK. */
+    /* The device is in overcommit mode: it counts a program that does not fit and returns
+     * TTS_OK. */
     if (tts_device_run_program(device, NULL) != TTS_OK)
         return false;
     if (tts_device_failures(device) == failures || source->has_failed)
@@ -1003,7 +1020,8 @@ static bool check_program(struct tts_whatif *whatif, struct whatif_source *sourc
     return true;
 }
 
-/* Checks the waiting programs of a modelled device, before its memory changes. */
+/* Checks the programs of a modelled device that are not checked yet. Called before the memory
+ * of the device changes. */
 static void run_pending_programs(struct tts_whatif *whatif, size_t model)
 {
     bool any = false, has_failed = false, is_new = false;
@@ -1016,7 +1034,8 @@ static void run_pending_programs(struct tts_whatif *whatif, size_t model)
             continue;
         if (!source->is_counted && !is_new) {
             is_new = true;
-            whatif->counts.programs++; /* also its number in messages */
+            /* The count is also the number of the program in messages. */
+            whatif->counts.programs++;
         }
         source->is_counted = true;
         source->is_pending = false;
@@ -1088,14 +1107,14 @@ static enum tts_status add_program_part(struct tts_whatif *whatif,
     struct whatif_source *at = &whatif->sources[source];
     size_t model;
     if (event->borrowed)
-        return TTS_OK; /* it takes no memory of its own */
+        return TTS_OK; /* a circular buffer without memory of its own */
     if (event->kind != TTS_EVENT_CB) {
         whatif->counts.other_parts++;
         return TTS_OK;
     }
     enum tts_status status = model_of_source(whatif, source, &model, err);
     if (status == TTS_OK && at->cb_count == TTS_CBS_MAX)
-        at->is_unchecked = true; /* more than a program can have */
+        at->is_unchecked = true; /* a program cannot have so many circular buffers */
     else if (status == TTS_OK)
         status = add_cb(whatif, at, event, err);
     if (status != TTS_OK)
@@ -1123,7 +1142,8 @@ static enum tts_status give_entry(struct tts_whatif *whatif, uint32_t place,
         struct whatif_model *model = &whatif->models[entry->model];
         enum tts_status status = tts_device_release(model->device, &entry->buffer);
         assert(status == TTS_OK ||
-               status == TTS_E_NOMEM); /* the table has only buffers that exist */
+               /* Other errors are impossible, because the table has only buffers that exist. */
+               status == TTS_E_NOMEM);
         if (status != TTS_OK)
             return tts_error_set(err, status, "out of memory");
         model->fill[entry->buffer.pool].bytes -= entry->buffer.block_bytes;
@@ -1158,8 +1178,8 @@ static void count_taken_trace(struct whatif_model *model, const struct tts_buffe
         model->trace_peak_bytes = model->trace_bytes;
 }
 
-/* Counts a request that no device can serve. Its entry stays, with 0 bytes, so that its free is
- * recognized. */
+/* Counts a request that this device can never serve. The entry of the buffer stays in the
+ * table, with 0 bytes, so that the free of the buffer is recognized. */
 static void note_impossible(struct tts_whatif *whatif, const struct tts_event *event,
                             const struct whatif_moment *when, const struct tts_error *why,
                             size_t model)
@@ -1216,7 +1236,7 @@ static void keep_take_step(struct tts_whatif *whatif, const struct tts_event *ev
     } else if (entry->buffer.pool == TTS_POOL_L1_SMALL) {
         step.kind = STEP_SMALL;
         step.size_bytes = request->page_bytes;
-        step.cores = 1; /* the number of cores does not matter to a bank */
+        step.cores = 1; /* the layout in a bank does not depend on the number of cores */
     } else if (entry->buffer.pool != TTS_POOL_DRAM) {
         return;
     }
@@ -1239,7 +1259,7 @@ static enum tts_status ask_model(struct tts_whatif *whatif, const struct tts_eve
     status = event->pool == TTS_POOL_TRACE
                  ? tts_device_alloc_trace(device, event->size_bytes, out, err)
                  : tts_device_alloc(device, &request->request, out, err);
-    if (status == TTS_E_RANGE) /* a device returns RANGE if a size exceeds 64 bits */
+    if (status == TTS_E_RANGE) /* a device returns TTS_E_RANGE if a size exceeds 64 bits */
         status = err->status = TTS_E_INVALID;
     return status;
 }
@@ -1265,7 +1285,8 @@ static enum tts_status take_entry(struct tts_whatif *whatif, const struct tts_ev
     whatif->counts.unknown_pages += request.page_is_unknown;
     whatif->counts.padded += request.is_padded && !request.page_is_unknown;
     if (tts_device_failures(device) > failures)
-        note_refused(whatif, event, when, model); /* before this buffer counts as live */
+        /* Call before the buffer of this request counts as live. */
+        note_refused(whatif, event, when, model);
     entry->buffer = buffer;
     entry->is_trace = event->pool == TTS_POOL_TRACE;
     if (entry->is_trace)
@@ -1287,7 +1308,8 @@ static enum tts_status run_whatif_alloc(struct tts_whatif *whatif,
     if (status != TTS_OK)
         return status;
     run_pending_programs(whatif, model);
-    if (place != TTS_HASHTABLE_NONE) /* its free is missing in the recording */
+    if (place !=
+        TTS_HASHTABLE_NONE) /* the free of the earlier buffer is missing in the recording */
         status = give_entry(whatif, place, err);
     if (status == TTS_OK)
         status = add_entry(&whatif->table, event->device, event->id, &place, err);
@@ -1316,8 +1338,8 @@ static enum tts_status run_whatif_free(struct tts_whatif *whatif, const struct t
     return give_entry(whatif, place, err);
 }
 
-/* Tries a request that failed in the original run, and frees the buffer at once, as nothing was
- * allocated then either. */
+/* Tries a request that failed in the original run. Frees the buffer at once, because the
+ * original run had no such buffer. */
 static enum tts_status retry_refused(struct tts_whatif *whatif, const struct tts_event *event,
                                      size_t source, const struct whatif_moment *when,
                                      struct tts_error *err)
@@ -1398,7 +1420,7 @@ static enum tts_status run_before(struct tts_whatif *whatif, const struct whatif
     return status == TTS_OK ? run_whatif_alloc(whatif, &event, source, &when, err) : status;
 }
 
-/* Allocates the buffers of the keyframe in the order of their events. */
+/* Ends a keyframe: allocates its buffers in the order of their events. */
 static enum tts_status end_keyframe(struct tts_whatif *whatif, struct tts_error *err)
 {
     enum tts_status status = TTS_OK;
@@ -1433,7 +1455,8 @@ enum tts_status tts_whatif_new(const struct tts_whatif_config *config,
     whatif->dram_only = config->dram_only;
     whatif->steps.is_kept = config->keeps_steps;
     whatif->table.seed = tts_seed();
-    /* Report an invalid chip now, not at the first event. */
+    /* Make a device now, so that an invalid chip is reported here and not at the first
+     * event. */
     enum tts_status status =
         new_modelled_device(whatif, &whatif->chip, TTS_MODE_OVERCOMMIT, &probe, err);
     if (status == TTS_OK) {
@@ -1470,7 +1493,7 @@ void tts_whatif_free(struct tts_whatif *whatif)
 
 /* ---- items ---- */
 
-/* Notes that a device is a chip of a mesh. A mesh of meshes is impossible and ignored. */
+/* Makes a device a chip of a mesh. A mesh of meshes is impossible and is ignored. */
 static enum tts_status join_mesh(struct tts_whatif *whatif, const struct tts_item *item,
                                  struct tts_error *err)
 {
@@ -1482,7 +1505,8 @@ static enum tts_status join_mesh(struct tts_whatif *whatif, const struct tts_ite
         return status;
     if (chip == mesh || whatif->sources[mesh].mesh != mesh || is_mesh_source(whatif, chip))
         return TTS_OK;
-    run_all_programs(whatif); /* the waiting program belongs to the former model */
+    /* Check programs first, because they belong to the former model of the device. */
+    run_all_programs(whatif);
     whatif->sources[chip].mesh = (uint16_t)mesh;
     return TTS_OK;
 }
@@ -1557,7 +1581,7 @@ enum tts_status tts_whatif_item(struct tts_whatif *whatif, const struct tts_item
         tts_item_follow_stop(item, &whatif->stop_seq);
         return TTS_OK;
     case TTS_ITEM_KEYFRAME:
-    case TTS_ITEM_PART: /* of a program that ran before the file */
+    case TTS_ITEM_PART: /* part of a program that ran before the file begins */
     case TTS_ITEM_TRACING:
     case TTS_ITEM_ACTIVE:
     case TTS_ITEM_END:

@@ -6,15 +6,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* The largest bank that is tried, 32 GiB. With an alignment of 16 bytes, the smallest of DRAM
- * on any chip, a space can have twice as many bytes. */
+/* The largest bank that is tried: 32 GiB. The allocator can have twice as many bytes with an
+ * alignment of 16 bytes, which is the smallest alignment of DRAM on any chip. */
 #define MOST_BYTES (TTS_SPACE_MAX_UNITS / 2 * 16)
 enum { FIRST_PART = 4096 }; /* the first step up is 1/4096 of the lower bound */
 
 struct search {
     const struct tts_whatif_search *asked;
     struct tts_whatif_found *out;
-    uint64_t low, high; /* in steps: `low` failed, `high` passed */
+    uint64_t low, high; /* sizes in steps: `low` has failed and `high` has passed */
 };
 
 static enum tts_status run_size(struct search *search, uint64_t steps, bool *passes,

@@ -6,16 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A copy of a run with all that it borrows, except for the path. One block. */
+/* A copy of a run and of all data that the run points to, except the path. One allocation. */
 struct tts_kept_run {
-    struct tts_named_run view; /* of the fields below */
+    struct tts_named_run view; /* the run, which points to the fields below */
     bool is_bad, has_usage;
-    double usage;    /* peak / device memory; 0 unless it is known */
-    uint64_t number; /* in the order in which the runs came */
+    double usage;    /* peak / device memory; 0 if unknown */
+    uint64_t number; /* number of the run, in the order in which runs were added */
     struct tts_run run;
     struct tts_trainmem mem;
-    size_t bytes;                  /* of this block */
-    struct tts_run_phase phases[]; /* and the name after them */
+    size_t bytes;                  /* size of this allocation */
+    struct tts_run_phase phases[]; /* phases of the run; the name follows them */
 };
 
 static void rank_run(const struct tts_named_run *run, uint64_t number, struct tts_kept_run *out)
@@ -45,7 +45,8 @@ static void free_kept_run(struct tts_kept_run *kept)
     alloc->free(alloc->ctx, kept, kept->bytes);
 }
 
-/* Returns a copy with the rank of `ranked`. NULL: out of memory. */
+/* Copies a run. Takes is_bad, usage and number from `ranked`. Returns NULL if there is no
+ * memory. */
 static struct tts_kept_run *copy_run(const struct tts_named_run *run,
                                      const struct tts_kept_run *ranked)
 {
@@ -71,7 +72,8 @@ static struct tts_kept_run *copy_run(const struct tts_named_run *run,
     return kept;
 }
 
-/* Returns the place for one more run: the next, or that of the least bad run. */
+/* Returns the place for one more run: the next free place, or the place of the least bad
+ * run. */
 static struct tts_kept_run **find_place(struct tts_worst_runs *worst)
 {
     if (worst->count < TTS_WORST_RUNS_MAX)

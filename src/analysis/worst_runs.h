@@ -1,8 +1,8 @@
-/* worst_runs.h: the runs that a table or a chart shows if there are too many to show all, and
- * how many there are of each verdict. Runs that do not fit come first, then higher usage, then
- * unknown usage; equal runs stay in the order in which they came.
+/* worst_runs.h: chooses the runs that a table or a chart shows if there are too many runs, and
+ * counts the runs by verdict. Runs that do not fit are worst, then runs with higher usage,
+ * then runs with unknown usage. Equal runs stay in the order in which they were added.
  *
- * Caller's memory; {0} is empty. One thread. */
+ * The caller owns the struct; {0} is empty. One thread at a time. */
 #pragma once
 
 #include "analysis/named_run.h"
@@ -10,25 +10,27 @@
 
 enum { TTS_WORST_RUNS_MAX = 48 };
 
-/* A number of runs, by verdict. */
+/* The number of all runs, and of the runs with each verdict. */
 struct tts_run_tally {
     uint64_t runs, by_verdict[TTS_VERDICTS];
 };
 
 struct tts_worst_runs {
-    struct tts_kept_run *kept[TTS_WORST_RUNS_MAX]; /* copies, on the heap of the C library */
+    /* Copies of the worst runs, allocated with malloc(). */
+    struct tts_kept_run *kept[TTS_WORST_RUNS_MAX];
     size_t count;
-    struct tts_run_tally all; /* every run, also those that are not kept */
+    struct tts_run_tally all; /* counts of all runs, including the runs that are not kept */
 };
 
-/* Copies a run if it is among the worst. Takes time in proportion to the runs that are kept and
- * to the phases of the run. TTS_E_NOMEM. */
+/* Copies a run if the run is among the worst. The time grows with the number of kept runs and
+ * the phases of the run. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_worst_runs_add(struct tts_worst_runs *worst,
                                                  const struct tts_named_run *run);
 
-/* Chooses `max` runs at most, TTS_WORST_RUNS_MAX or less: all of them in the order in which
- * they came, or the worst first if there are more. Returns how many `out` has. They are
- * borrowed until release. `rest` gets the counts of the runs that were not chosen. */
+/* Chooses at most `max` runs; `max` is at most TTS_WORST_RUNS_MAX. If there are no more runs
+ * than `max`, chooses all runs, in the order in which they were added. Otherwise chooses the
+ * worst runs, the worst first. Returns the number of runs in `out`, which are valid until
+ * release. Sets *rest to the counts of the runs that were not chosen. */
 size_t tts_worst_runs_choose(const struct tts_worst_runs *worst, size_t max,
                              struct tts_named_run out[TTS_WORST_RUNS_MAX],
                              struct tts_run_tally *rest);

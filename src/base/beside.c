@@ -48,7 +48,8 @@ int tts_beside_open(const char *final, int access_mode, int *fd)
         return ENAMETOOLONG;
     snprintf(directory, sizeof directory, "%.*s", len ? len : 1, len ? final : ".");
     *fd = open(directory, access_mode | O_TMPFILE | O_CLOEXEC, 0666);
-    if (*fd < 0) /* a kernel that does not know the flag tries to open the directory */
+    if (*fd <
+        0) /* a kernel that does not know O_TMPFILE tries to open the directory, which fails */
         return errno == EISDIR || errno == EINVAL ? EOPNOTSUPP : errno;
     fd_name(name, *fd);
     if (access(name, F_OK) == 0)
@@ -84,7 +85,8 @@ static int resolve_once(const char *path, char final[TTS_PATH_MAX], mode_t *mode
             return reason;
         if (lstat(path, &info) != 0)
             return copy_path(final, path);
-        if (!S_ISLNK(info.st_mode)) /* otherwise the link leads to nothing */
+        if (!S_ISLNK(
+                info.st_mode)) /* otherwise `path` is a link to a file that does not exist */
             *mode = info.st_mode;
         return ENOENT;
     }
@@ -94,8 +96,8 @@ static int resolve_once(const char *path, char final[TTS_PATH_MAX], mode_t *mode
     return access(path, W_OK) == 0 && realpath(path, final) ? 0 : errno;
 }
 
-/* If the file appears or disappears during the check, the result contradicts itself: there is a
- * mode, but also ENOENT. The check is then repeated. */
+/* Repeats the check if the file appeared or disappeared during the check. The sign of this is a
+ * contradiction: there is a mode, but the result is ENOENT. */
 int tts_beside_resolve(const char *path, char final[TTS_PATH_MAX], mode_t *mode)
 {
     int reason = ENOENT;

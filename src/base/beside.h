@@ -1,24 +1,27 @@
-/* beside.h: creates a new file with its own name in the directory of the file it will
- * replace. */
+/* beside.h: creates a temporary file in the directory of the file that it will replace. */
 #pragma once
 
 #include <sys/types.h>
 
-enum { TTS_PATH_MAX = 4096 }; /* includes the terminator */
+enum { TTS_PATH_MAX = 4096 }; /* maximum length of a path, including the terminator */
 
-/* Creates a file beside `final` with `access` (O_WRONLY, O_RDWR). The system applies the umask.
- * Returns 0 or errno. *fd is closed on exec. */
+/* Creates a new file in the directory of `final` and opens it with `access` (O_WRONLY or
+ * O_RDWR). Writes the path of the new file to `temporary` and its descriptor to *fd. The umask
+ * applies to the mode of the file. The descriptor is closed on exec. Returns 0 or an errno
+ * value. */
 int tts_beside_create(const char *final, int access, char temporary[TTS_PATH_MAX], int *fd);
 
-/* Opens a new file without a name in the directory of `final`, with `access`. The file
- * disappears when it is closed. tts_beside_link() gives it the name `final` if no file has that
- * name (else EEXIST). Returns 0 or errno. EOPNOTSUPP: the file system does not support this, or
- * /proc is missing, which the link needs. */
+/* tts_beside_open() opens a new file without a name in the directory of `final`, with `access`.
+ * The file disappears when it is closed. tts_beside_link() gives such a file the name `final`.
+ * Both functions return 0 or an errno value. tts_beside_open() returns EOPNOTSUPP if the file
+ * system has no files without names, or if /proc is missing, because tts_beside_link() needs
+ * /proc. tts_beside_link() returns EEXIST if a file has the name `final` already. */
 int tts_beside_open(const char *final, int access, int *fd);
 int tts_beside_link(int fd, const char *final);
 
-/* Finds the final path of a file for `path`, with links followed, and the mode (st_mode) of the
- * writable file there. *mode is 0 if there is no file. Does not write `final` if the file is
- * not a regular file, because such a file must not be replaced. Returns 0 or errno. ENOENT also
- * means a link to nothing. */
+/* Follows the symbolic links of `path`. Writes the path of the file to `final` and the mode of
+ * the file (st_mode) to *mode. *mode is 0 if there is no file. Does not write `final` if the
+ * file is not a regular file, because such a file must not be replaced. Returns 0 or an errno
+ * value, for example EACCES if the file cannot be written and ENOENT if a link points to no
+ * file. */
 int tts_beside_resolve(const char *path, char final[TTS_PATH_MAX], mode_t *mode);

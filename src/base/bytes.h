@@ -1,10 +1,12 @@
-/* bytes.h: reads and writes little-endian numbers at any address. */
+/* bytes.h: reads and writes little-endian numbers at any address. tts_get32() and tts_get64()
+ * read the number at `at`. tts_put32() and tts_put64() write it. `at` need not be aligned. */
 #pragma once
 
 #include <stdint.h>
 #include <string.h>
 
-/* Converts between the byte order of the host and little endian. */
+/* tts_le64() and tts_le32() convert a number from the byte order of the host to little endian,
+ * or back. */
 static inline uint64_t tts_le64(uint64_t value)
 {
     return __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? __builtin_bswap64(value) : value;

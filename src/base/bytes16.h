@@ -1,4 +1,5 @@
-/* bytes16.h: searches 16 bytes at once. */
+/* bytes16.h: searches and adds 16 bytes at once. `hits` is the result of a comparison: a byte
+ * is 255 if the comparison is true for this byte, otherwise 0. */
 #pragma once
 
 #include "base/compiler.h"
@@ -15,7 +16,7 @@ static TTS_FORCE_INLINE tts_bytes16 tts_bytes16_load(const unsigned char *at)
     return bytes;
 }
 
-/* Returns a mask with bit i for byte i of `hits`. Each byte of `hits` is 0 or 255. */
+/* Returns a number whose bit i is set if byte i of `hits` is 255. */
 static TTS_FORCE_INLINE uint32_t tts_bytes16_mask(tts_bytes16 hits)
 {
 #ifdef __SSE2__
@@ -29,7 +30,7 @@ static TTS_FORCE_INLINE uint32_t tts_bytes16_mask(tts_bytes16 hits)
 #endif
 }
 
-/* Returns the index of the first byte of `hits` that is set, or 16. */
+/* Returns the index of the first byte of `hits` that is 255. Returns 16 if there is none. */
 static TTS_FORCE_INLINE unsigned tts_bytes16_first(tts_bytes16 hits)
 {
 #ifdef __SSE2__

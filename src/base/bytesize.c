@@ -6,12 +6,12 @@
 #include <string.h>
 
 enum {
-    DIGITS_MAX = 19, /* digits that are kept: as many as fit in 64 bits */
+    DIGITS_MAX = 19, /* number of digits that fit in 64 bits; further digits are dropped */
     DIVISOR_MAX = 18,
     EXPONENT_MAX = 1000,
 };
 
-/* digits x 10^exponent x 2^shift */
+/* The number digits x 10^exponent x 2^shift. */
 struct size {
     uint64_t digits;
     int exponent;
@@ -78,8 +78,8 @@ static bool read_size_suffix(const char *text, struct size *size)
                          : strcmp(text, "B") == 0 || (unit && strcmp(text, "iB") == 0);
 }
 
-/* Computes digits * 2^shift / divisor, rounded half up. Works bit by bit, so that nothing
- * wraps. */
+/* Computes digits * 2^shift / divisor, rounded half up. Works bit by bit, so that no
+ * intermediate result overflows. */
 static enum tts_status divide_size(uint64_t digits, uint64_t divisor, unsigned shift,
                                    uint64_t *out)
 {

@@ -11,7 +11,8 @@ void tts_checksum_begin(struct tts_checksum *check, uint64_t seed)
     *check = (struct tts_checksum){.hash = tts_checksum_step(TTS_CHECKSUM_END, seed)};
 }
 
-/* Returns the bytes after the last whole word. Reads nothing past `len`. */
+/* Returns the bytes after the last whole word as a number. Reads no byte after bytes[len -
+ * 1]. */
 static uint64_t checksum_rest(const unsigned char *bytes, size_t len)
 {
     size_t count = len % WORD;

@@ -4,7 +4,8 @@
 #include <stdint.h>
 
 /* A chunk is allocated one cache line larger and starts at the first line boundary after its
- * first byte. The byte before the chunk stores the distance, which is needed to free it. */
+ * first byte. The byte before the chunk stores the distance from the start of the allocation,
+ * which is needed to free the chunk. */
 static size_t allocated_bytes(const struct tts_chunks *chunks)
 {
     return chunks->chunk_bytes + TTS_CACHE_LINE_BYTES;

@@ -1,6 +1,6 @@
-/* chunks.h: equal, cache-line-aligned pieces of memory that never move once added. Storage for
- * structures that must grow without a pause: adding a chunk costs one allocation and copies
- * only the directory of pointers. Caller's memory. One thread. */
+/* chunks.h: pieces of memory of equal size that start at a cache line and never move. They
+ * store structures that must grow without a pause: to add a chunk, one allocation is made and
+ * only the array of pointers is copied. The caller owns the struct. One thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -11,7 +11,7 @@ enum { TTS_CACHE_LINE_BYTES = 64 };
 
 struct tts_chunks {
     const struct tts_alloc *alloc;
-    unsigned char **chunk; /* [count] */
+    unsigned char **chunk; /* array of `count` pointers */
     size_t count, capacity;
     size_t chunk_bytes; /* a multiple of TTS_CACHE_LINE_BYTES */
 };
@@ -20,9 +20,9 @@ void tts_chunks_init(struct tts_chunks *chunks, const struct tts_alloc *alloc,
                      size_t chunk_bytes);
 void tts_chunks_release(struct tts_chunks *chunks);
 
-/* Returns the new chunk, uninitialized. Returns NULL if there is no memory; nothing changes
- * then. */
+/* Adds a chunk and returns it. Its bytes are not initialized. Returns NULL if there is no
+ * memory; nothing changes then. */
 void *tts_chunks_add(struct tts_chunks *chunks);
 
-/* Returns the bytes held, including the directory. */
+/* Returns the number of allocated bytes, including the array of pointers. */
 size_t tts_chunks_memory(const struct tts_chunks *chunks);

@@ -1,4 +1,4 @@
-/* compiler.h: compiler attributes and builtins, and graded assertions. */
+/* compiler.h: macros for compiler attributes and builtins, and an assertion for slow checks. */
 #pragma once
 
 #include <assert.h>
@@ -8,8 +8,8 @@
 #define TTS_FORCE_INLINE inline __attribute__((always_inline))
 #define TTS_COLD __attribute__((cold, noinline))
 #define TTS_NOINLINE __attribute__((noinline))
-/* Hides the origin of a value from the compiler, so that it does not turn the arithmetic before
- * into branches. */
+/* Hides from the compiler how `x` was computed. Without this, the compiler may replace the
+ * computation by branches. */
 #define TTS_HIDE(x) __asm__("" : "+r"(x))
 #define TTS_PRINTF(format_idx, first_idx) __attribute__((format(printf, format_idx, first_idx)))
 
@@ -22,13 +22,14 @@
 #define TTS_PAUSE() __asm__ volatile("" ::: "memory")
 #endif
 
-/* Returns the upper half of the product. */
+/* Returns the upper 64 bits of the 128-bit product. */
 static inline unsigned long long tts_mul_high(unsigned long long a, unsigned long long b)
 {
     return (unsigned long long)(__extension__(unsigned __int128) a * b >> 64);
 }
 
-/* Slow checks. Enabled if TTS_EXPENSIVE_CHECKS is defined (preset fuzz), otherwise nothing. */
+/* Like assert(), for slow checks. Does nothing unless TTS_EXPENSIVE_CHECKS is defined (preset
+ * fuzz). */
 #ifdef TTS_EXPENSIVE_CHECKS
 #define tts_assert_expensive(x) assert(x)
 #else

@@ -3,7 +3,8 @@
 #ifdef __x86_64__
 #include <cpuid.h>
 
-/* Not every compiler knows this feature in __builtin_cpu_supports(). */
+/* Reads LZCNT from the processor, because not every compiler knows "lzcnt" in
+ * __builtin_cpu_supports(). */
 static bool has_lzcnt(void)
 {
     unsigned int a, b, c, d;

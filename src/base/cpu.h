@@ -3,6 +3,6 @@
 
 #include <stdbool.h>
 
-/* Returns whether the processor has AVX2, BMI 1, BMI 2 and LZCNT. Files compiled with -mavx2
- * -mbmi -mbmi2 -mlzcnt need all of them. */
+/* Returns whether the processor has AVX2, BMI 1, BMI 2 and LZCNT. Code compiled with -mavx2
+ * -mbmi -mbmi2 -mlzcnt needs all four. */
 bool tts_cpu_has_avx2(void);

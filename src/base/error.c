@@ -47,7 +47,8 @@ enum tts_status tts_error_set_errno(struct tts_error *err, enum tts_status statu
     int wanted = vsnprintf(err->text, sizeof err->text, format, args);
     va_end(args);
 
-    /* The reason is more important than the end of a long path, so it is never cut off. */
+    /* Cut a long text, never the system's reason: the reason is more important than the end of
+     * a long path. */
     char reason[64];
     errno_text(sys_errno, reason, sizeof reason);
     size_t room = sizeof err->text - sizeof ": " - strlen(reason);

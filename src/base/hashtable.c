@@ -13,7 +13,7 @@ void tts_hashtable_release(struct tts_hashtable *table)
     *table = (struct tts_hashtable){.alloc = table->alloc};
 }
 
-/* Puts a slot into the first empty slot of its chain. */
+/* Copies an entry to the first empty slot at or after the slot of its hash. */
 static void put_slot(struct tts_hashtable *table, struct tts_hashtable_slot slot)
 {
     size_t at = slot.hash & (table->width - 1);
@@ -63,7 +63,7 @@ static size_t slot_of_place(const struct tts_hashtable *table, uint32_t hash, ui
     size_t at = hash & (table->width - 1);
     assert(table->count > 0);
     while (table->slots[at].place_1 != place + 1) {
-        assert(table->slots[at].place_1 != 0); /* the entry exists */
+        assert(table->slots[at].place_1 != 0); /* otherwise the table does not have the entry */
         at = (at + 1) & (table->width - 1);
     }
     return at;
@@ -72,8 +72,8 @@ static size_t slot_of_place(const struct tts_hashtable *table, uint32_t hash, ui
 void tts_hashtable_remove(struct tts_hashtable *table, uint32_t hash, uint32_t place)
 {
     size_t mask = table->width - 1, hole = slot_of_place(table, hash, place);
-    /* Entries that were pushed past the hole move into it. Otherwise a search would end too
-     * early. */
+    /* Move later entries of the chain into the hole: a search ends at an empty slot and would
+     * not find them. */
     for (size_t at = (hole + 1) & mask; table->slots[at].place_1 != 0; at = (at + 1) & mask) {
         if (((at - table->slots[at].hash) & mask) < ((at - hole) & mask))
             continue;

@@ -1,6 +1,7 @@
 /* hashtable.h: finds entries of an array by hash. The caller owns the array, compares keys and
- * chooses the hash. The table holds places in the array. Open addressing with linear probing.
- * At most half of the slots are used, and the table doubles. Caller's memory. One thread.
+ * chooses the hash. The table holds places in the array. The table uses open addressing with
+ * linear probing. At most half of the slots are used; the table doubles when more are needed.
+ * The caller owns the struct. One thread at a time.
  *
  * uint32_t place = tts_hashtable_find(&table, hash, is_same_name, names, "add");
  * if (place == TTS_HASHTABLE_NONE)
@@ -21,18 +22,18 @@
 
 struct tts_hashtable_slot {
     uint32_t hash;
-    uint32_t place_1; /* place + 1. 0: empty */
+    uint32_t place_1; /* place + 1, or 0 if the slot is empty */
 };
 
-/* Initialize with {.alloc = ...}. */
+/* A table. Initialize with {.alloc = ...}. */
 struct tts_hashtable {
     const struct tts_alloc *alloc;
     struct tts_hashtable_slot *slots;
-    size_t width; /* 0 or a power of two */
+    size_t width; /* number of slots: 0 or a power of two */
     size_t count;
 };
 
-/* Returns 32 well-mixed bits of two words and a secret. */
+/* Returns a 32-bit hash of `a`, `b` and the secret `seed`. */
 static inline uint32_t tts_hashtable_mix(uint64_t seed, uint64_t a, uint64_t b)
 {
     uint64_t hash = (a ^ seed) * UINT64_C(0x9e3779b97f4a7c15) + b;
@@ -44,7 +45,8 @@ static inline uint32_t tts_hashtable_mix(uint64_t seed, uint64_t a, uint64_t b)
 void tts_hashtable_release(struct tts_hashtable *table);
 
 /* Returns the place of the entry with `key`, or TTS_HASHTABLE_NONE. Calls `same` with `ctx`, a
- * place whose hash is equal, and `key`. */
+ * place and `key` for each place whose hash is equal; `same` returns whether the entry at the
+ * place has the key. */
 static inline uint32_t tts_hashtable_find(const struct tts_hashtable *table, uint32_t hash,
                                           bool (*same)(const void *ctx, uint32_t place,
                                                        const void *key),
@@ -64,10 +66,11 @@ static inline uint32_t tts_hashtable_find(const struct tts_hashtable *table, uin
 /* Makes room for `count` entries, so that adding them cannot fail. Returns TTS_OK or
  * TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_hashtable_reserve(struct tts_hashtable *table, size_t count);
-/* Adds an entry whose key is not in the table. TTS_E_NOMEM: the table is unchanged. */
+/* Adds an entry whose key is not in the table. Returns TTS_E_NOMEM if there is no memory; the
+ * table is unchanged then. */
 TTS_NODISCARD enum tts_status tts_hashtable_add(struct tts_hashtable *table, uint32_t hash,
                                                 uint32_t place);
 /* Removes an existing entry by its hash and place. */
 void tts_hashtable_remove(struct tts_hashtable *table, uint32_t hash, uint32_t place);
-/* Notes that an entry moved to another place in the array. */
+/* Tells the table that the caller moved an entry to another place in the array. */
 void tts_hashtable_move(struct tts_hashtable *table, uint32_t hash, uint32_t from, uint32_t to);

@@ -47,7 +47,7 @@ enum tts_status tts_lines_open(struct tts_lines *lines, const char *path,
     return TTS_OK;
 }
 
-/* Moves the rest to the front and reads once after it. */
+/* Moves the unread bytes to the front of the buffer and appends the result of one read. */
 static enum tts_status fill_line_buffer(struct tts_lines *lines, struct tts_error *err)
 {
     memmove(lines->buffer, lines->buffer + lines->begin, lines->end - lines->begin);
@@ -65,7 +65,8 @@ static enum tts_status fill_line_buffer(struct tts_lines *lines, struct tts_erro
     return TTS_OK;
 }
 
-/* Adds the place to the error: the line that was being read, and a byte of it. */
+/* Adds the place to the error: the number of the line that was being read, and the offset of a
+ * byte in this line. */
 static enum tts_status fail_reading(const struct tts_lines *lines, uint64_t byte,
                                     enum tts_status status, struct tts_error *err)
 {

@@ -20,9 +20,10 @@ static size_t page_bytes(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* ---- room ---- */
+/* ---- disk space ---- */
 
-/* Checked before, because above the limit the system would end the program with a signal. */
+/* Returns whether a file of `end` bytes exceeds the file size limit. Checked before each
+ * change, because the system ends a program that exceeds the limit with a signal. */
 static bool is_above_limit(uint64_t end)
 {
     struct rlimit limit;
@@ -41,7 +42,8 @@ static int file_length(int fd, uint64_t *out)
     return 0;
 }
 
-/* For file systems that cannot reserve space: written bytes have their space. */
+/* Reserves disk space by writing zeros, for file systems that cannot reserve space
+ * otherwise. */
 static int write_zeros(int fd, uint64_t off, uint64_t end)
 {
     static const unsigned char zeros[4096];
@@ -78,7 +80,7 @@ int tts_file_reserve(int fd, uint64_t off, uint64_t len)
 
 int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out)
 {
-    /* Pages may be larger than the alignment of our places. */
+    /* Start the mapping at a page: `off` may lie inside a page. */
     uint64_t before = off % page_bytes();
     if (len > SIZE_MAX - before)
         return ENOMEM;
@@ -91,8 +93,8 @@ int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out)
     return 0;
 }
 
-/* Writes to each page, for a kernel without MADV_POPULATE_WRITE. The pages are new and all
- * zeros. */
+/* Allocates each page by writing the first byte of the page again, for a kernel without
+ * MADV_POPULATE_WRITE. The pages are new and contain zeros only. */
 static void touch_pages(const struct tts_mapped *mapped)
 {
     volatile unsigned char *at = mapped->bytes;
@@ -111,7 +113,7 @@ int tts_mapped_populate(const struct tts_mapped *mapped)
             return 0;
         }
         if (errno == EFAULT)
-            return EIO; /* a write would have caused a signal */
+            return EIO; /* the page has no disk space: a write would cause a signal */
         if (errno != EINTR && errno != EAGAIN)
             return errno;
     }

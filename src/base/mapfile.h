@@ -1,12 +1,12 @@
 /* mapfile.h: maps parts of a file into memory. A part is reserved on the disk before it is
  * mapped, so that a full disk gives an error number here and not a signal at a later write. All
- * functions return 0 or an errno value. Caller's memory. */
+ * functions return 0 or an errno value. The caller owns the structs. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Mapped bytes of a file, valid until release. A zeroed struct maps nothing. */
+/* Mapped bytes of a file, valid until tts_mapped_release(). A struct of zeros maps nothing. */
 struct tts_mapped {
     unsigned char *bytes;
     void *base; /* start of the pages that contain the bytes */
@@ -14,17 +14,19 @@ struct tts_mapped {
 };
 
 /* Reserves disk space for [off, off + len) and makes the file at least that long. Keeps the
- * contents. EFBIG: above the file size limit of the process; no signal is sent. */
+ * contents. Returns EFBIG if the file would exceed the file size limit of the process; the
+ * system sends no signal then. */
 int tts_file_reserve(int fd, uint64_t off, uint64_t len);
 
 /* Maps reserved bytes for writing, shared with all readers of the file. */
 int tts_file_map(int fd, uint64_t off, uint64_t len, struct tts_mapped *out);
 
-/* Allocates the pages now, so that later writes do not have to. */
+/* Allocates the pages now, so that later writes cause no page faults. */
 int tts_mapped_populate(const struct tts_mapped *mapped);
 void tts_mapped_release(struct tts_mapped *mapped);
 
-/* Creates a word that is 1 in this process and 0 in a forked child. ENOMEM: out of memory.
- * ENOSYS: a kernel before Linux 4.14 cannot clear memory in children. */
+/* Creates a word that is 1 in this process and 0 in a forked child. Returns ENOMEM if there is
+ * no memory, ENOSYS if the kernel is older than Linux 4.14 and cannot clear memory in a
+ * child. */
 int tts_forkmark_new(const volatile uint32_t **out);
 void tts_forkmark_free(const volatile uint32_t *mark); /* `mark` may be NULL */

@@ -14,8 +14,8 @@ static unsigned min_cost(unsigned a, unsigned b)
  * `a` into `b`. */
 static unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
-    unsigned rows[3][CANDIDATE_MAX + 1]; /* the row before the last, the last, the current one;
-                                            indexed by i modulo 3 */
+    unsigned rows[3][CANDIDATE_MAX +
+                     1]; /* the last three rows of the distance table; row i is rows[i % 3] */
     for (size_t i = 0; i <= a_len; i++) {
         unsigned *now = rows[i % 3], *back = rows[(i + 2) % 3], *two_back = rows[(i + 1) % 3];
         now[0] = (unsigned)i;
@@ -38,7 +38,7 @@ void tts_nearest_offer(struct tts_nearest *nearest, const char *candidate)
     size_t word_len = strlen(nearest->word), len = strlen(candidate);
     if (len > CANDIDATE_MAX)
         return;
-    /* A correct beginning of a word counts like one wrong letter. */
+    /* If the candidate begins with the word, the missing end counts as one wrong letter. */
     unsigned distance = strncmp(nearest->word, candidate, word_len) == 0
                             ? 1
                             : edit_distance(nearest->word, word_len, candidate, len);

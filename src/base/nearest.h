@@ -1,11 +1,11 @@
-/* nearest.h: finds the known word nearest to a mistyped word. Offer each candidate, then read
- * `best`. Start from {.word = ...}, of any length. Candidates with more than 40 letters are
- * ignored. */
+/* nearest.h: finds the known word nearest to a mistyped word. Initialize with {.word = ...}, a
+ * word of any length. Offer each candidate, then read `best`. Candidates with more than 40
+ * letters are ignored. */
 #pragma once
 
 struct tts_nearest {
     const char *word;
-    const char *best; /* NULL: no word is near enough. Borrowed from the candidate */
+    const char *best; /* the nearest candidate, borrowed; NULL if no candidate is near enough */
     unsigned distance;
 };
 

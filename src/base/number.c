@@ -17,8 +17,8 @@ static unsigned digit_value(char c)
     return 16;
 }
 
-/* A character that is not a digit is reported before a value that is too large, wherever it
- * is. */
+/* Reports a character that is not a digit before a value that is too large, even if the
+ * character comes after the digits that are too many. */
 static enum tts_status parse_digits(const char *text, size_t len, unsigned base, uint64_t *out)
 {
     uint64_t value = 0;
@@ -48,7 +48,7 @@ enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out
 }
 
 /* Returns bytes / 2^shift in units of 10^-decimals, rounded half up. Works digit by digit, so
- * that nothing wraps. */
+ * that no intermediate result overflows. */
 static uint64_t scale_number(uint64_t bytes, unsigned shift, unsigned decimals)
 {
     assert(shift >= 10 && shift <= 60);
@@ -70,7 +70,7 @@ const char *tts_number_format_bytes(char out[TTS_NUMBER_BYTES_MAX], uint64_t byt
         snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 " B", bytes);
         return out;
     }
-    /* Rounding may give 1024 of a unit, which is 1 of the next unit. */
+    /* Rounding may give 1024 KiB, for example. Write 1 MiB instead. */
     while (unit < 5 && scale_number(bytes, 10 * (unit + 1), 0) >= 1024)
         unit++;
     unsigned shift = 10 * (unit + 1), decimals = 2;
@@ -111,8 +111,8 @@ const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, boo
     uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
     uint64_t whole = size / mb, scaled = size % mb * 100;
     uint64_t hundredths = scaled / mb, rest = scaled % mb;
-    /* Half to even: a tie depends on whether the last digit is odd. `whole` does not matter,
-     * because 100 is even. */
+    /* Round half to even: a tie is rounded up if the last digit is odd. `whole` does not change
+     * whether the last digit is odd, because `whole` counts hundreds and 100 is even. */
     if (rest > mb / 2 || (rest == mb / 2 && hundredths % 2 == 1))
         hundredths++;
     snprintf(out, TTS_NUMBER_MB_MAX, "%s%" PRIu64 ".%02" PRIu64,

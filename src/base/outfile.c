@@ -34,7 +34,8 @@ static void free_path_text(char *text)
         alloc->free(alloc->ctx, text, strlen(text) + 1);
 }
 
-/* Checks whether a file can be created there, by creating one. Returns 0 or errno. */
+/* Checks whether a file can be created in the directory of the path, by creating a temporary
+ * one. Returns 0 or an errno value. */
 static int try_beside(const char *final)
 {
     char temporary[TTS_PATH_MAX];
@@ -113,7 +114,7 @@ static int write_all_bytes(int fd, const char *bytes, size_t len)
 static int copy_spool(FILE *spool, int fd)
 {
     char buffer[16 * 1024];
-    fflush(stdout); /* earlier output of stdio comes first */
+    fflush(stdout); /* so that earlier output of stdio comes first */
     rewind(spool);
     for (;;) {
         size_t got = fread(buffer, 1, sizeof buffer, spool);
@@ -149,8 +150,8 @@ static int replace_target(FILE *spool, const char *final)
 
 enum tts_status tts_outfile_commit(struct tts_outfile *out, struct tts_error *err)
 {
-    /* An earlier write that failed has set the error flag of the stream, but its errno is
-     * lost. */
+    /* If an earlier write failed, the error flag of the stream is set, but the errno of that
+     * write is lost. */
     int reason = ferror(out->stream) ? EIO : 0;
     if (fflush(out->stream) != 0)
         reason = errno;

@@ -1,8 +1,8 @@
-/* row.h: reads and changes a whole row of words at once, without branches. A row is one cache
- * line of equal words, TTS_WORD_BITS wide: 32 of 16 bits or 16 of 32. The files that
- * include this header are compiled once for each width, and again with AVX2. With AVX2 a row is
- * two registers, otherwise four registers of any kind. Rows are stored in the same pieces in
- * which they are loaded: a load that spans two recent stores would wait for both. */
+/* row.h: reads and changes a row of words at once, without branches. A row is one cache line:
+ * 32 words of 16 bits or 16 words of 32 bits, as TTS_WORD_BITS says. The files that include
+ * this header are compiled once for each width, and again with AVX2. A row occupies two vector
+ * registers with AVX2, otherwise four. A part is the content of one register. Rows are loaded
+ * and stored part by part: a load that overlaps two recent stores has to wait for both. */
 #pragma once
 
 #include <stdint.h>
@@ -14,8 +14,8 @@
 #define TTS_WORD_BITS 32
 #endif
 
-/* A part is the content of one register. TTS_PARTS() applies an expression to each part of a
- * row. */
+/* TTS_PARTS(of) makes a row. Each part of the row is the macro `of`, applied to the name of the
+ * part. */
 #ifdef __AVX2__
 #define TTS_PART_BYTES 32
 #define TTS_PARTS(of) ((tts_row){of(a), of(b)})
@@ -25,7 +25,7 @@
 #endif
 
 enum {
-    TTS_ROW = 512 / TTS_WORD_BITS, /* words in a row */
+    TTS_ROW = 512 / TTS_WORD_BITS, /* number of words in a row */
     TTS_HALF = TTS_ROW / 2,
     TTS_PART = TTS_PART_BYTES * 8 / TTS_WORD_BITS,
 };
@@ -36,12 +36,15 @@ typedef uint16_t tts_word;
 typedef uint32_t tts_word;
 #endif
 
-#define TTS_WORD_NONE ((tts_word)UINT32_MAX) /* larger than every word with a meaning */
+/* Marks an unused word. Larger than every word that is used. */
+#define TTS_WORD_NONE ((tts_word)UINT32_MAX)
 
-/* Parts are never passed to another file: -Wno-psabi. */
+/* The build uses -Wno-psabi: no function with a part as argument or result is called from
+ * another file. */
 typedef tts_word tts_part __attribute__((vector_size(TTS_PART_BYTES), may_alias));
 
-/* A typedef, because a row is used like a number. It overlays arrays of words. */
+/* A row is a typedef, because code uses a row like a number. may_alias: code reads arrays of
+ * words as rows. */
 typedef struct {
     tts_part a, b;
 #ifndef __AVX2__
@@ -49,7 +52,7 @@ typedef struct {
 #endif
 } __attribute__((may_alias)) tts_row;
 
-/* Copies part by part. The compiler would copy a row in other pieces. */
+/* Loads a row part by part. An assignment of the whole struct could load other pieces. */
 static inline tts_row tts_row_load(const tts_word *w)
 {
     const tts_row *row = (const tts_row *)(const void *)w;
@@ -88,8 +91,8 @@ static inline tts_row tts_row_sum(tts_row x, tts_row y)
 #undef OF
 }
 
-/* Move each word one place up (the first becomes 0), or one place down (the last becomes
- * `fill`). */
+/* Indices for two functions. tts_row_up() moves each word one place up; the first word becomes
+ * 0. tts_row_down() moves each word one place down; the last word becomes `fill`. */
 #if TTS_PART_BYTES * 8 / TTS_WORD_BITS == 16
 #define TTS_DOWN 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16
 #define TTS_UP 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30
@@ -126,7 +129,7 @@ static inline tts_row tts_row_down(tts_row r, tts_word fill)
     return down;
 }
 
-/* ---- masks: words of all ones, or 0 ---- */
+/* ---- masks: each word has all bits set, or none ---- */
 
 static inline tts_row tts_row_at_least(tts_row r, tts_row x)
 {
@@ -173,7 +176,8 @@ static inline tts_row tts_row_mix(tts_row x, tts_row y, tts_row mask)
 #undef OF
 }
 
-/* A window into this array is a mask. It has 32 ones for every width, as 16 bits need them. */
+/* Masks are windows into these arrays: TTS_ROW words from any index. tts_row_last has 32 words
+ * of ones for every width, because a row of 16-bit words needs 32. */
 #define TTS_ONE ((tts_word)UINT64_MAX)
 #define TTS_ONES8 TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE, TTS_ONE
 static const tts_word tts_row_spot[2 * TTS_ROW] = {[TTS_ROW] = TTS_ONE};
@@ -203,13 +207,14 @@ static inline tts_row tts_row_mask_last(uint64_t count)
     return tts_row_window(&tts_row_last[count]);
 }
 
-/* Returns a mask of the first of the last `count` words; of no word if `count` is 0. */
+/* Returns a mask of one word: the first of the last `count` words of a row. The mask is empty
+ * if `count` is 0. */
 static inline tts_row tts_row_mask_spot(uint64_t count)
 {
     return tts_row_window(&tts_row_spot[count]);
 }
 
-/* Returns one bit per word, the first word lowest. */
+/* Returns a number with one bit for each word of the mask. The lowest bit is the first word. */
 static inline uint32_t tts_row_bits(tts_row mask)
 {
 #if !defined(__SSE2__)
@@ -227,8 +232,8 @@ static inline uint32_t tts_row_bits(tts_row mask)
     __m128i high = _mm_packs_epi32((__m128i)mask.c, (__m128i)mask.d);
     return (uint32_t)_mm_movemask_epi8(_mm_packs_epi16(low, high));
 #elif TTS_WORD_BITS == 16
-    /* The quarters come in the order a, b, a, b. Reordering them here is faster than in the
-     * vector. */
+    /* Packing interleaves the two parts: the quarters have the order a, b, a, b. To reorder the
+     * bits here is faster than to reorder the vector. */
     __m256i packed = _mm256_packs_epi16((__m256i)mask.a, (__m256i)mask.b);
     uint32_t bits = (uint32_t)_mm256_movemask_epi8(packed);
     return (bits & 0xff0000ff) | (bits << 8 & 0xff0000) | (bits >> 8 & 0xff00);
@@ -269,7 +274,8 @@ static inline tts_word tts_row_largest(tts_row r)
 #endif
 }
 
-/* Stores one word in such a way that the part around it can be loaded at once. */
+/* Stores one word of a row by storing the whole part, so that a load of the part soon after has
+ * to wait for one store only. */
 static inline void tts_row_put(tts_word *row, uint32_t idx, tts_word x)
 {
     tts_part *to = (tts_part *)(void *)row + idx / TTS_PART;

@@ -1,8 +1,8 @@
-/* seed.h: a number that the author of a file cannot predict, for hash tables: the keys in a
- * file cannot be chosen to collide. */
+/* seed.h: a secret number for hash tables. The author of a file cannot predict the number, and
+ * so cannot choose keys that all have the same hash. */
 #pragma once
 
 #include <stdint.h>
 
-/* Returns the seed. It is constant for the life of a process. */
+/* Returns the secret number. It is the same for the life of the process. */
 uint64_t tts_seed(void);

@@ -10,8 +10,9 @@
 
 enum { TTS_SHARE_ALL = 100 * 100, TTS_SHARE_TEXT_MAX = 24 };
 
-/* Reads all of text[0..len) as a percentage without '%', with at most two decimals.
- * TTS_E_SYNTAX: not a percentage. TTS_E_RANGE: above `max`, which is below 2^32. */
+/* Reads all of text[0..len) as a percentage without '%', with at most two decimals. Returns
+ * TTS_E_SYNTAX if the text is not a percentage, TTS_E_RANGE if the share is above `max`. `max`
+ * is below 2^32. */
 TTS_NODISCARD enum tts_status tts_share_parse(const char *text, size_t len, uint64_t max,
                                               uint64_t *out);
 /* Writes "95", "97.5" or "2.25", terminated, and returns `out`. */

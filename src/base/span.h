@@ -1,6 +1,6 @@
-/* span.h: a borrowed piece of text: its start and its length. It is not terminated and may
- * contain any byte. Plain values. A span is valid as long as its text. Each call takes linear
- * time and allocates nothing. Any thread. */
+/* span.h: a borrowed piece of text: its start and its length. A span has no terminator and may
+ * contain any byte. Spans are plain values. A span is valid as long as its text. Each call
+ * takes linear time and allocates nothing. Any thread. */
 #pragma once
 
 #include "base/compiler.h"
@@ -32,8 +32,9 @@ static inline bool tts_is_letter(char c)
 /* Returns the span without blanks at both ends. */
 struct tts_span tts_span_trim(struct tts_span text);
 
-/* Return whether `text` equals, begins with or ends with the string, which is usually a
- * constant. */
+/* tts_span_is() returns whether `text` equals the string, tts_span_begins() whether it begins
+ * with the string, tts_span_ends() whether it ends with the string. All three are inline: the
+ * string is usually a constant. */
 static TTS_FORCE_INLINE bool tts_span_is(struct tts_span text, const char *string)
 {
     size_t len = strlen(string);

@@ -56,7 +56,8 @@ static uint64_t read_counter(void)
 #endif
 }
 
-/* The answer of the processor never changes, so the first caller stores it for all. */
+/* Stores the answer of the first call for all later calls, because the answer of the processor
+ * never changes. */
 static TTS_COLD enum source ask_processor(_Atomic int *kept)
 {
     enum source source = has_steady_counter() ? COUNTER : CLOCK;
@@ -78,13 +79,13 @@ uint64_t tts_ticks_now(void)
 
 /* ---- length of a tick ---- */
 
-/* One instant on both clocks, and its uncertainty. */
+/* One instant, measured with both clocks, and the uncertainty of the measurement. */
 struct instant {
     uint64_t ns, ticks, doubt_ns;
 };
 
-/* Reads the counter between two reads of the clock. Takes the closest of several tries: in the
- * others this thread was interrupted. */
+/* Reads the counter between two reads of the clock. Takes the try with the least time between
+ * the two reads: in the other tries this thread was interrupted. */
 static struct instant look_at_clocks(void)
 {
     struct instant best = {.doubt_ns = UINT64_MAX};
@@ -102,7 +103,7 @@ static uint64_t scale_between(const struct instant *from, const struct instant *
     return ticks > 0 && ns < UINT32_MAX ? (ns << 32) / ticks : 0;
 }
 
-/* Measures the length of a tick. Takes the most certain of several measurements. */
+/* Measures the length of a tick. Returns the most certain of several measurements. */
 static TTS_COLD uint64_t measure_rate(void)
 {
     uint64_t scale = 0, least = UINT64_MAX;
@@ -130,7 +131,7 @@ uint64_t tts_ticks_scale(void)
     if (scale > 0)
         return scale;
     uint64_t measured = measure_rate();
-    /* If another thread was first, its value is used: a process has only one. */
+    /* If another thread stored its value first, use that value: a process has only one. */
     if (atomic_compare_exchange_strong_explicit(&kept, &scale, measured, memory_order_relaxed,
                                                 memory_order_relaxed))
         return measured;

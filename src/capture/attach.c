@@ -1,4 +1,4 @@
-/* attach.c: modelled devices as sources of events. */
+/* attach.c: attaches modelled devices to a tracker. Their observers post events. */
 #include "base/error.h"
 #include "capture/tracker_inside.h"
 
@@ -18,7 +18,7 @@ static void post(const struct tts_attached *at, struct tts_event event)
 static void add_request(struct tts_event *event, const struct tts_buffer *buffer,
                         const struct tts_request *request)
 {
-    /* Buffers of single cores have an address on each core. */
+    /* A buffer on single cores has another address on each core, so it has no address here. */
     event->has_address = buffer->placed && event->range_count == 0;
     event->address = buffer->address;
     if (!request)
@@ -35,7 +35,7 @@ static void post_buffer(const struct tts_attached *at, enum tts_event_kind kind,
 {
     const struct tts_buffer *buffer = told->buffer;
     if (buffer->block_bytes == 0)
-        return; /* takes no memory: the runtime does not report such buffers */
+        return; /* the buffer takes no memory, and the runtime does not report such buffers */
     struct tts_event event = {.kind = kind,
                               .pool = buffer->pool,
                               .id = buffer->id,
@@ -127,7 +127,8 @@ enum tts_status tts_tracker_attach(struct tts_tracker *t, struct tts_device *dev
     return status;
 }
 
-/* Removes *link from the list and releases its device. */
+/* Removes *link from the list of attached devices and frees it. The device no longer has an
+ * observer. */
 static void detach(struct tts_tracker *t, struct tts_attached **link)
 {
     struct tts_attached *at = *link;

@@ -14,12 +14,14 @@ struct kept {
 };
 
 struct tts_capture {
-    struct tts_tracker *tracker; /* NULL: the tracker was freed */
+    struct tts_tracker *tracker; /* NULL if the tracker was freed */
     const struct tts_alloc *alloc;
     struct tts_watch *watch;
-    struct tts_capture *next, **link; /* list of the tracker */
-    bool is_active, is_held;          /* is_held: mode NO_DISPATCH */
-    uint32_t number;                  /* in recordings; 0: not begun since new or clear */
+    struct tts_capture *next, **link; /* links of the list of captures of the tracker */
+    bool is_active, is_held;          /* is_held: the mode is NO_DISPATCH */
+    /* Number of the capture in recordings; 0 if the capture has not begun since it was made or
+     * cleared. */
+    uint32_t number;
     struct kept **kept;
     size_t count, capacity;
 };
@@ -100,7 +102,7 @@ static void part(struct tts_capture *c)
     c->tracker = NULL;
 }
 
-/* Removes the names of operations, which belong to the tracker. */
+/* Removes the names of operations from a peak, because they belong to the tracker. */
 static void forget_ops(struct tts_core_peak *peak)
 {
     struct tts_core_part *parts = (struct tts_core_part *)peak->parts;
@@ -225,7 +227,8 @@ enum tts_status tts_capture_begin(struct tts_capture *c, enum tts_capture_mode m
     return TTS_OK;
 }
 
-/* Reserves room for one more phase and returns its memory. NULL: out of memory. */
+/* Reserves room for one more phase and returns its memory. Returns NULL if there is no
+ * memory. */
 static struct kept *reserve(struct tts_capture *c, struct tts_watch_size size, size_t name_len)
 {
     struct kept **grown =
@@ -241,7 +244,7 @@ static struct kept *reserve(struct tts_capture *c, struct tts_watch_size size, s
     return kept;
 }
 
-/* Ends the current phase, names it `name` and starts the next. Call it between
+/* Ends the current phase, names it `name` and starts the next phase. Call it between
  * tts_tracker_enter() and tts_tracker_leave(). */
 static enum tts_status cut(struct tts_capture *c, const char *name, size_t name_len)
 {
@@ -305,7 +308,7 @@ void tts_capture_clear(struct tts_capture *c)
         tts_tracker_enter(c->tracker);
         stop(c);
         tts_watch_reset(c->watch);
-        /* Counts from zero again, so a recording shows it as a new capture. */
+        /* The capture counts from zero again, so a recording shows it as a new capture. */
         c->number = 0;
         tts_tracker_leave(c->tracker);
     }

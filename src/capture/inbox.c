@@ -56,7 +56,8 @@ static void write_letter(struct tts_letter *letter, const struct tts_event *even
         letter->event.failure = &letter->held.failure;
         letter->event.range_count = 0;
     } else {
-        /* Pointers that the kind does not use may have any value. */
+        /* Copy only ranges that the kind of the event uses: other pointers may have any
+         * value. */
         size_t count = has_cores(event->kind) ? event->range_count : 0;
         assert(count <= TTS_RANGES_MAX);
         if (count > 0)
@@ -71,7 +72,7 @@ bool tts_inbox_put(struct tts_inbox *inbox, const struct tts_event *event, uint6
 {
     uint64_t place = atomic_load_explicit(&inbox->tail, memory_order_relaxed);
     for (;;) {
-        /* Pairs with the release in tts_inbox_drop(): the letter is no longer being read. */
+        /* Pairs with the release in tts_inbox_drop(), after which nobody reads the letter. */
         uint64_t turn = atomic_load_explicit(&inbox->turns[place & MASK], memory_order_acquire);
         if (turn == place) {
             if (atomic_compare_exchange_weak_explicit(&inbox->tail, &place, place + 1,
@@ -85,7 +86,8 @@ bool tts_inbox_put(struct tts_inbox *inbox, const struct tts_event *event, uint6
         }
     }
     write_letter(&inbox->letters[place & MASK], event, op_hash);
-    /* Pairs with the acquire in tts_inbox_first(): a letter is complete before it is read. */
+    /* Pairs with the acquire in tts_inbox_first(), so that a letter is complete before it is
+     * read. */
     atomic_store_explicit(&inbox->turns[place & MASK], place + 1, memory_order_release);
     *out = place;
     return true;
@@ -93,7 +95,8 @@ bool tts_inbox_put(struct tts_inbox *inbox, const struct tts_event *event, uint6
 
 bool tts_inbox_is_taken(const struct tts_inbox *inbox, uint64_t place)
 {
-    /* Pairs with the release in tts_inbox_drop(): the caller sees the effects of the fold. */
+    /* Pairs with the release in tts_inbox_drop(), so that the caller sees the effects of the
+     * fold. */
     return atomic_load_explicit(&inbox->turns[place & MASK], memory_order_acquire) > place + 1;
 }
 

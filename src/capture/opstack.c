@@ -6,17 +6,19 @@
 
 struct frame {
     uint64_t session;
-    uint64_t owner; /* operation that its events belong to */
+    uint64_t owner; /* hash of the operation that the events of this frame belong to */
 };
 
 static _Thread_local struct {
     uint32_t depth;
     struct frame frames[TTS_OPS_DEPTH];
-    /* Hashes of the operations; a separate array, because events do not need them. */
+    /* Hashes of the operations themselves, in an array of their own, because events do not need
+     * them. */
     uint64_t hashes[TTS_OPS_DEPTH];
 } ops;
 
-/* Returns the number of frames up to the innermost of the session, 0 if it has none. */
+/* Returns the number of frames up to the innermost frame of the session. Returns 0 if the
+ * session has no frame. */
 static uint32_t depth_of(uint64_t session)
 {
     uint32_t depth = ops.depth;

@@ -46,8 +46,8 @@ static enum tts_status check(const struct tts_tracker *t,
     return TTS_OK;
 }
 
-/* Reserves the tracker for one recorder while the file is made. A tracker has one recorder at a
- * time. */
+/* Reserves the tracker for this recorder while the file is made, because a tracker has one
+ * recorder at a time. */
 static enum tts_status claim(struct tts_tracker *t, struct tts_error *err)
 {
     tts_tracker_enter(t);
@@ -91,8 +91,8 @@ static void put_header(const struct tts_recorder *r)
     tts_rec_header_put(&header, r->places.header.bytes);
 }
 
-/* Computes the number and the size of places. A black box has about keep_bytes; each place is
- * one block. */
+/* Computes the number and the size of places. The file of a black box has about keep_bytes.
+ * Each place has one block. */
 static void place_sizes(uint64_t keep_bytes, uint64_t *bytes, uint64_t *places)
 {
     *bytes = PLACE_BYTES;
@@ -104,7 +104,7 @@ static void place_sizes(uint64_t keep_bytes, uint64_t *bytes, uint64_t *places)
     *places = keep_bytes / *bytes;
 }
 
-/* Creates the file with its first places. It does not have its name yet. */
+/* Creates the file with its first places. The file does not have its name yet. */
 static enum tts_status make_file(struct tts_recorder *r, const char *path,
                                  struct tts_error *err)
 {
@@ -160,8 +160,8 @@ static void free_recorder(struct tts_recorder *r)
     r->alloc->free(r->alloc->ctx, r, sizeof *r);
 }
 
-/* Writes the reason of a stopped recorder to `err` and returns its status. It formats a
- * text, so event calls do not use it. */
+/* Writes to *err why the recorder stopped, and returns the status. Calls that post events do
+ * not use this function, because it formats a text. */
 static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_error *err)
 {
     assert(r->stopped);
@@ -172,7 +172,7 @@ static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_erro
     return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
 }
 
-/* Connects the recorder to its tracker. From now on it receives everything. */
+/* Connects the recorder to its tracker. From now on the recorder receives every event. */
 static enum tts_status install(struct tts_recorder *r, struct tts_error *err)
 {
     struct tts_tracker *t = r->tracker;
@@ -261,7 +261,7 @@ enum tts_status tts_recorder_begin_dram_only(struct tts_tracker *t,
 
 /* --- state ------------------------------------------------------------------------------ */
 
-/* Returns the payload bytes in the place of a block. */
+/* Returns the number of payload bytes in the place of a block. */
 static uint64_t payload_in(const struct tts_recorder *r, uint64_t number)
 {
     const unsigned char *place =
@@ -276,7 +276,7 @@ static uint64_t used_bytes(const struct tts_recorder *r)
     if (r->blocks == 0)
         return TTS_REC_HEADER_BYTES;
     if (box > 0) {
-        last = last < box ? last : box - 1; /* the last place, whichever block it holds */
+        last = last < box ? last : box - 1; /* in a black box, the last place of the file */
         used = payload_in(r, last);
     }
     return tts_places_offset(&r->places, last) + TTS_REC_BLOCK_HEADER_BYTES + used;
@@ -317,8 +317,8 @@ void tts_recorder_get_state(struct tts_recorder *r, struct tts_recorder_state *o
 
 /* --- end -------------------------------------------------------------------------------- */
 
-/* Finishes the file of a recorder that has left its tracker. The contents do not change any
- * more. */
+/* Finishes the file of a recorder that has left its tracker. After this the contents do not
+ * change. */
 static enum tts_status finish(struct tts_recorder *r, struct tts_error *err)
 {
     int reason = 0;

@@ -40,8 +40,8 @@ static const char *advice(int sys_errno)
     }
 }
 
-/* Returns at most the last 64 bytes of a path, so that the rest of the message is not cut off.
- * The end of a path says the most. */
+/* Returns at most the last 64 bytes of a path, so that the message around the path is not cut
+ * off. The end is kept, because it says more than the beginning. */
 static const char *tail(const char *path)
 {
     enum { SHOWN = 64 };
@@ -76,8 +76,8 @@ static enum tts_status file_busy(struct tts_error *err, const char *path)
 
 enum { LOOKS_MAX = 100 }; /* attempts to lock a path whose file keeps changing */
 
-/* Returns false if another recorder has the file. On a file system without locks it always
- * returns true. */
+/* Locks the file. Returns false if another recorder has the lock. On a file system without
+ * locks, always returns true. */
 static bool lock_file(int fd)
 {
     int status;
@@ -87,7 +87,8 @@ static bool lock_file(int fd)
     return status == 0 || errno != EWOULDBLOCK;
 }
 
-/* Unlocks explicitly, because a child process may have a copy of the descriptor. */
+/* Unlocks and closes the file. Closing alone is not enough, because a child process may have a
+ * copy of the descriptor. */
 static void unlock_file(int *fd)
 {
     if (*fd < 0)
@@ -104,8 +105,8 @@ static bool is_at_path(int fd, const char *path)
            at.st_ino == there.st_ino;
 }
 
-/* Locks the file that is now at the path, if there is one. Returns 0 or an errno value;
- * EWOULDBLOCK: another recorder has it. */
+/* Locks the file that is now at the path, if there is one. Returns 0 or an errno value, which
+ * is EWOULDBLOCK if another recorder has the lock. */
 static int lock_before(struct tts_recorder_file *file)
 {
     for (int i = 0; i < LOOKS_MAX; i++) {
@@ -186,14 +187,15 @@ static int name_new(struct tts_recorder_file *file)
     }
     if (errno == EEXIST)
         return EEXIST;
-    /* Without hard links, two recorders that begin at the same time may both get here. */
+    /* The file system has no hard links. Two recorders that begin at the same time may both get
+     * here; the last one wins. */
     return rename(file->temporary, file->path) == 0 ? 0 : errno;
 }
 
-/* Replaces the file that is locked. The system cannot replace a file by a file without a name,
- * so the old file is removed first. If the process is killed between the two calls, neither
- * file exists. The alternative, a second name for the new file, would leave that name in the
- * directory. Returns 0 or an errno value. */
+/* Replaces the locked file. The system cannot replace a file by a file without a name, so the
+ * old file is removed first. If the process is killed between the two calls, neither file
+ * exists. The alternative is a temporary name for the new file, but a killed process would
+ * leave this name in the directory. Returns 0 or an errno value. */
 static int name_replacing(struct tts_recorder_file *file)
 {
     if (!is_at_path(file->before_fd, file->path))
@@ -228,7 +230,7 @@ enum tts_status tts_recorder_file_name(struct tts_recorder_file *file, struct tt
     if (reason != 0)
         return tts_recorder_file_error(err, reason, file->path, false);
     file->is_named = true;
-    unlock_file(&file->before_fd); /* another file has its name now */
+    unlock_file(&file->before_fd); /* another file has the name now */
     return TTS_OK;
 }
 

@@ -1,5 +1,5 @@
-/* recorder_hook.h: the calls from a tracker and its captures to the recorder. Only for the
- * thread that folds, while tracker->recorder is set. */
+/* recorder_hook.h: the calls from a tracker and its captures to the recorder. Only the thread
+ * that folds makes these calls, while tracker->recorder is set. */
 #pragma once
 
 #include "model/fold.h"
@@ -12,16 +12,17 @@ tts_recorder_begin_dram_only(struct tts_tracker *tracker,
                              const struct tts_recorder_config *config,
                              struct tts_recorder **out, struct tts_error *err);
 
-/* Makes room for an event before it is folded. Returns the recorder, or NULL if it has stopped
- * and left the tracker. */
+/* Makes room for an event before the event is folded. Returns the recorder, or NULL if the
+ * recorder has stopped and left the tracker. */
 struct tts_recorder *tts_recorder_ready(struct tts_recorder *recorder);
 
-/* Writes an event after it was folded, with the outcome of the fold. `thread` is the thread
- * number of an operation's event, 0 for other events. */
+/* Writes an event after the event was folded, with the outcome of the fold. `thread` is the
+ * number of the thread for an OP_BEGIN or OP_END, 0 for other events. */
 void tts_recorder_event(struct tts_recorder *recorder, const struct tts_event *event,
                         uint64_t op_hash, uint32_t thread, enum tts_fold_outcome outcome);
-/* Like tts_recorder_event(), for the arguments of tts_fold_alloc() and tts_fold_free_buffer(),
- * outside any operation. */
+/* tts_recorder_alloc() and tts_recorder_free() are like tts_recorder_event(), but take the
+ * arguments of tts_fold_alloc() and tts_fold_free_buffer(). They are for events outside any
+ * operation. */
 void tts_recorder_alloc(struct tts_recorder *recorder, uint32_t device, enum tts_pool pool,
                         uint64_t id, uint64_t size_bytes, enum tts_fold_outcome outcome);
 void tts_recorder_free(struct tts_recorder *recorder, uint32_t device, enum tts_pool pool,

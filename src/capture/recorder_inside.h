@@ -1,4 +1,4 @@
-/* recorder_inside.h: the parts of a recorder. Only for recorder*.c.
+/* recorder_inside.h: the fields of a recorder. Only for the files recorder*.c.
  *
  * While a recorder writes, it is the `recorder` of its tracker and belongs to the thread that
  * folds. To stop, it removes itself from the tracker. Later events are not written; their
@@ -15,34 +15,38 @@
 /* Why a recorder no longer writes. */
 enum tts_recorder_stopped {
     TTS_RECORDER_GOES_ON,
-    TTS_RECORDER_REFUSED, /* the system refused: state.sys_errno */
-    TTS_RECORDER_LEFT,    /* this process is a child; the parent records */
+    TTS_RECORDER_REFUSED, /* the system refused, with the error state.sys_errno */
+    TTS_RECORDER_LEFT,    /* this process is the child of a fork; the parent records */
 };
 
 struct tts_recorder {
     struct tts_recenc enc;
-    /* The event being written; fields that its kind does not use may be left from an earlier
-     * event. */
+    /* The event that is being written. Fields that its kind does not use may still have values
+     * of an earlier event. */
     struct tts_item item;
-    /* 0: this process is a child of the process that records. */
+    /* Points to 1 in the process that records, and to 0 in its children. */
     const volatile uint32_t *home;
     struct tts_fold *fold;
-    struct tts_tracker *tracker; /* NULL: the tracker was freed */
-    unsigned char *place;        /* place of the current block */
+    struct tts_tracker *tracker; /* NULL if the tracker was freed */
+    unsigned char *place;        /* memory of the current block */
     uint64_t blocks;             /* number of blocks begun */
-    uint32_t keyframes_left;     /* how many failures still get a keyframe */
-    bool in_keyframe;            /* writing a keyframe that may continue in the next block */
+    /* Number of further refused requests after which a keyframe is written. */
+    uint32_t keyframes_left;
+    bool in_keyframe; /* writing a keyframe that may continue in the next block */
     enum tts_recorder_stopped stopped;
-    struct tts_rec_block block;         /* header of the current block */
-    struct tts_rec_state state;         /* as in the header of the file */
-    uint64_t start_seq, end_seq;        /* end_seq: when it stopped or ended */
-    struct tts_recorder_state finished; /* final state, if it ended with its tracker */
+    struct tts_rec_block block; /* header of the current block */
+    struct tts_rec_state state; /* state, as in the header of the file */
+    /* Event numbers at the start, and when the recorder stopped or ended. */
+    uint64_t start_seq, end_seq;
+    /* Final state, if the tracker was freed before the recorder ended. */
+    struct tts_recorder_state finished;
     enum tts_status finish_status;
     struct tts_error finish_error;
     struct tts_places places;
     struct tts_recorder_file file;
-    struct tts_recenc kept_enc; /* state before a keyframe that may not fit */
-    uint64_t hidden_commit;     /* of a keyframe that is not visible yet */
+    /* Copy of the encoder from before a keyframe that may not fit. */
+    struct tts_recenc kept_enc;
+    uint64_t hidden_commit; /* commit word of a keyframe that readers do not see yet */
     uint64_t keep_bytes;
     uint64_t flags; /* flags of the file header */
     const struct tts_alloc *alloc;
@@ -51,8 +55,9 @@ struct tts_recorder {
 /* A block begins with a keyframe only if at most this many buffers are live. */
 enum { TTS_RECORDER_KEYFRAME_LIVE = 8192 };
 
-/* UNIT_SHIFT: time is written in units of 2^UNIT_SHIFT ticks; smaller units cost bytes and add
- * no information. KEYFRAMES: how many failures get a keyframe. */
+/* Time is written in units of 2^UNIT_SHIFT ticks, because smaller units cost bytes and add no
+ * information. KEYFRAMES is the number of refused requests after which a keyframe is
+ * written. */
 enum { TTS_RECORDER_UNIT_SHIFT = 8, TTS_RECORDER_KEYFRAMES = 16 };
 
 /* Writes the first block with the current state. Returns false if the recording has stopped.

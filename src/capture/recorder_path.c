@@ -10,8 +10,9 @@
 
 enum { NUMBER_MAX = 24 };
 
-/* RANK comes before SLURM_PROCID: programs that a launcher starts inside one Slurm task all
- * inherit the number of that task. TT_MESH_HOST_RANK counts only the hosts of one mesh. */
+/* Environment variables with the rank, the most reliable first. RANK comes before SLURM_PROCID,
+ * because all programs that a launcher starts inside one Slurm task inherit the number of that
+ * task. TT_MESH_HOST_RANK comes last, because it counts only the hosts of one mesh. */
 static const char *const rank_names[] = {
     "OMPI_COMM_WORLD_RANK", "PMIX_RANK",        "PMI_RANK", "RANK",
     "SLURM_PROCID",         "TT_MESH_HOST_RANK"};

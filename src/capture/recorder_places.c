@@ -7,8 +7,9 @@
 #include <signal.h>
 #include <time.h>
 
-/* The states of the next place. WANTED: any thread may begin to make it. WORKING: it belongs to
- * the thread that set WORKING. READY, FAILED: it belongs to the thread that takes. */
+/* The states of the next place. WANTED means that any thread may begin to make the place.
+ * WORKING means that the thread that set WORKING owns the place. READY and FAILED mean that the
+ * thread that takes the place owns it. */
 enum { WANTED, WORKING, READY, FAILED };
 
 enum { NAP_NS = 100 * 1000 };
@@ -36,7 +37,7 @@ static int get(struct tts_places *p, bool populates)
     return reason;
 }
 
-/* Makes the next place. Returns false if another thread is making it, or if it is done. */
+/* Makes the next place. Returns false if another thread is making the place or has made it. */
 static bool get_ready(struct tts_places *p, bool populates)
 {
     int step = WANTED;
@@ -45,7 +46,7 @@ static bool get_ready(struct tts_places *p, bool populates)
                                                  memory_order_relaxed))
         return false;
     p->reason = get(p, populates);
-    /* Pairs with the acquire in await(): the place is complete. */
+    /* Pairs with the acquire in await(), so that the place is complete. */
     atomic_store_explicit(&p->step, p->reason ? FAILED : READY, memory_order_release);
     return true;
 }
@@ -62,15 +63,15 @@ static void *help(void *ctx)
     }
 }
 
-/* Starts the helper thread. Without it, the threads that need places make them, which is only
- * slower. */
+/* Starts the helper thread. If this fails, the threads that need places make them, which is
+ * only slower. */
 static void start_helper(struct tts_places *p)
 {
     sigset_t all, before;
     if (sem_init(&p->wake, 0, 0) != 0)
         return;
     sigfillset(&all);
-    /* Signals are for the threads of the program. */
+    /* Block all signals in the helper thread: they are for the threads of the program. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     p->has_helper = pthread_create(&p->helper, NULL, help, p) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -120,7 +121,8 @@ int tts_places_open(struct tts_places *p, int fd, uint64_t place_bytes, uint64_t
 
 void tts_places_close(struct tts_places *p, bool is_child)
 {
-    if (!is_child) { /* in a child, the helper may have been changing these at the fork */
+    if (!is_child) { /* not in a child, because the helper may have been changing these fields
+                        at the fork */
         stop_helper(p);
         tts_mapped_release(&p->spent);
         tts_mapped_release(&p->next);

@@ -1,7 +1,8 @@
 /* recorder_write.c: writes events, marks and keyframes into one block after the other.
  *
- * There is room for one item before an event is folded. So a new block begins between two
- * events: its keyframe contains everything before it and nothing of the next event. */
+ * Before an event is folded, the current block has room for one item. So a new block always
+ * begins between two events: its keyframe contains the effects of all earlier events, and
+ * nothing of the next event. */
 #include "base/compiler.h"
 #include "base/ticks.h"
 #include "capture/recorder_inside.h"
@@ -55,8 +56,8 @@ static uint64_t *commit_of(unsigned char *place)
     return (uint64_t *)(void *)(place + TTS_REC_COMMIT_OFF);
 }
 
-/* Returns whether the next block begins with a keyframe, so that a reader can resume there
- * after a damaged part. Only for a recording without a limit of places, and only while the
+/* Returns whether the next block begins with a keyframe. A reader can resume at a keyframe
+ * after a damaged part. This is only for recordings without a limit of places, and only if the
  * keyframe is small. */
 static bool is_keyframe_due(const struct tts_recorder *r)
 {
@@ -70,11 +71,12 @@ static void put_block(struct tts_recorder *r, bool has_keyframe)
     tts_rec_block_put(&r->block, r->place);
 }
 
-/* Begins a block. Returns false if the recording has stopped. If `is_hidden`, readers do not
- * see its contents before show_hidden(). */
+/* Begins a block. Returns false if the recording has stopped. If `is_hidden` is true, readers
+ * do not see the contents of the block before show_hidden(). */
 static bool begin_block(struct tts_recorder *r, bool is_hidden)
 {
-    int kept_errno = errno; /* errno of the program, which only posted an event */
+    /* Errno must not change for the program, which only posted an event. */
+    int kept_errno = errno;
     int reason = tts_places_take(&r->places, r->blocks, &r->place);
     errno = kept_errno;
     if (reason != 0) {
@@ -105,9 +107,9 @@ static bool next_block(struct tts_recorder *r);
 
 struct teller {
     struct tts_recorder *r;
-    bool in_one_block; /* the keyframe must fit in its first block */
+    bool in_one_block; /* whether the keyframe must fit in its first block */
     size_t limit;      /* largest size of the payload */
-    uint64_t buffers;  /* buffers written so far */
+    uint64_t buffers;  /* number of buffers written so far */
 };
 
 static bool tell(void *ctx, const struct tts_item *item)
@@ -126,16 +128,17 @@ static bool tell(void *ctx, const struct tts_item *item)
     return fits;
 }
 
-/* Makes the hidden contents visible to readers. */
+/* Makes the hidden contents of the block visible to readers. */
 static void show_hidden(struct tts_recorder *r)
 {
     r->enc.commit = commit_of(r->place);
     __atomic_store_n(r->enc.commit, r->hidden_commit, __ATOMIC_RELEASE);
 }
 
-/* Writes a keyframe that becomes visible as a whole or not at all, because a reader must never
- * lose what it saw. Until the end, commits go to hidden_commit. Writes at most *most buffers,
- * then sets *most to the number of buffers written. Returns whether the keyframe fits. */
+/* Writes a keyframe that becomes visible as a whole or not at all: a keyframe that does not fit
+ * is taken back, and a reader must never lose items that it saw. Until the end of the keyframe,
+ * the encoder writes its commits to hidden_commit. Writes at most *most buffers, then sets
+ * *most to the number of buffers written. Returns whether the keyframe fits. */
 static bool tell_hidden(struct tts_recorder *r, size_t limit, uint64_t *most)
 {
     struct teller teller = {r, true, limit, 0};
@@ -147,7 +150,7 @@ static bool tell_hidden(struct tts_recorder *r, size_t limit, uint64_t *most)
     return is_told;
 }
 
-/* Writes a keyframe with nothing but the active captures, as many as fit. */
+/* Writes a keyframe that has only the active captures, as many as fit. */
 static void tell_nothing(struct tts_recorder *r)
 {
     struct teller teller = {r, true, (size_t)r->places.place_bytes / 2, 0};
@@ -161,9 +164,9 @@ static void tell_nothing(struct tts_recorder *r)
     show_hidden(r);
 }
 
-/* Writes the keyframe of a block of a black box. It leaves half of the block to events. A
- * keyframe that is too long has only the largest buffers and says so: the newest events are
- * more important than the buffers that were live before them. */
+/* Writes the keyframe of a block of a black box. The keyframe leaves half of the block to
+ * events. If it would be too long, the keyframe has only the largest buffers and says so,
+ * because the newest events are more important than the buffers that were live before them. */
 static void tell_box(struct tts_recorder *r)
 {
     size_t limit = (size_t)r->places.place_bytes / 2;
@@ -184,7 +187,7 @@ static void tell_box(struct tts_recorder *r)
     tell_nothing(r);
 }
 
-/* Writes the keyframe of a block if it takes little room. Otherwise the block has no
+/* Writes the keyframe of a block if the keyframe takes little room. Otherwise the block has no
  * keyframe. */
 static void tell_small(struct tts_recorder *r)
 {
@@ -193,7 +196,7 @@ static void tell_small(struct tts_recorder *r)
     if (tell_hidden(r, (size_t)r->places.place_bytes / 16, &most))
         return;
     r->enc = r->kept_enc;
-    r->enc.commit = commit_of(r->place); /* still 0: readers see nothing of the keyframe */
+    r->enc.commit = commit_of(r->place); /* this word is still 0, so readers see no keyframe */
     put_block(r, false);
 }
 
@@ -212,8 +215,8 @@ static bool next_block(struct tts_recorder *r)
 }
 
 /* Writes a whole keyframe, over several blocks if necessary. Only for a recording without a
- * limit of places. Makes room for the first item before, because a block that continues a
- * keyframe must not be the block in which the keyframe begins. */
+ * limit of places. First makes room for one item, so that the keyframe does not begin in a
+ * block that is marked as continuing a keyframe. */
 static bool tell_all(struct tts_recorder *r)
 {
     struct teller teller = {r, false, SIZE_MAX, 0};
@@ -230,8 +233,8 @@ bool tts_recorder_start(struct tts_recorder *r)
     return next_block(r) && (is_box(r) || tell_all(r));
 }
 
-/* Writes the live buffers after a refused request. In a black box the keyframe is left out if
- * it does not fit in the current block, which already has one. */
+/* Writes the live buffers after a refused request. In a black box, nothing is written if the
+ * keyframe does not fit in the current block, which already has a keyframe. */
 static TTS_COLD void follow_failure(struct tts_recorder *r)
 {
     if (r->keyframes_left == 0)
@@ -275,7 +278,8 @@ static void put(struct tts_recorder *r, const struct tts_item *item)
     (void)fits;
 }
 
-/* Reports an event of a device above devices_max. The event happened but has no number. */
+/* Writes that the fold dropped an event, because there are more than devices_max devices. The
+ * event has no number. */
 static TTS_COLD void put_missed(struct tts_recorder *r)
 {
     put(r, &(struct tts_item){.kind = TTS_ITEM_MISSED, .count = 1});

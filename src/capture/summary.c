@@ -1,4 +1,5 @@
-/* summary.c: the summary as tt-train prints it. Scripts read it, so every byte matters. */
+/* summary.c: writes the summary exactly as tt-train prints it. Scripts read the summary, so
+ * every byte must be the same. */
 #include "capture/summary.h"
 
 #include "base/number.h"
@@ -53,7 +54,8 @@ static void put_mb(struct tts_text *text, const char *label, int64_t bytes)
     tts_text_put(text, " MB");
 }
 
-/* Returns the net change. Computed as unsigned, because the sums may have passed 2^63. */
+/* Returns the bytes allocated minus the bytes freed. The difference is computed with unsigned
+ * numbers, because the sums may be above 2^63. */
 static int64_t change_of(const struct tts_pool_usage *usage)
 {
     return (int64_t)((uint64_t)usage->allocated_bytes - (uint64_t)usage->freed_bytes);

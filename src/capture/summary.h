@@ -1,11 +1,12 @@
-/* summary.h: the texts of a capture, limited in length as in snprintf(). */
+/* summary.h: writes the texts of a capture. The length of a text is limited as in
+ * snprintf(). */
 #pragma once
 
 #include "ttscope/capture.h"
 
 #include <stddef.h>
 
-/* A text with a limited buffer. Characters after the end are not stored, but `len` counts
+/* A text with a limited buffer. Characters that do not fit are not stored, but `len` counts
  * them. */
 struct tts_text {
     char *out;

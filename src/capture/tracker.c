@@ -12,19 +12,21 @@
 #include <time.h>
 
 enum {
-    /* If the inbox is full, an event spins PAUSES times, yields the processor YIELDS times,
-     * then sleeps NAP_NS at a time. After WAIT_NS it is dropped. */
+    /* If the inbox is full, a thread that posts an event spins PAUSES times, yields the
+     * processor YIELDS times, then sleeps NAP_NS at a time. After WAIT_NS it drops the
+     * event. */
     PAUSES = 1000,
     YIELDS = 1000,
     NAP_NS = 100 * 1000,
     WAIT_NS = 1000 * 1000 * 1000,
-    /* How long an event waits while another thread folds: FIRST_PAUSES, then twice as many, up
-     * to MOST_PAUSES. It reads `folding` rarely, so that a thread that posts many events keeps
-     * the memory it writes to in its own cache. */
+    /* While another thread folds, a thread that posts an event waits for FIRST_PAUSES, then for
+     * twice as many, up to MOST_PAUSES. Then it puts the event into the inbox. The thread reads
+     * `folding` rarely, so that the memory that the folding thread writes stays in the cache of
+     * that thread. */
     FIRST_PAUSES = 64,
     MOST_PAUSES = 1024,
-    /* How many pauses an event waits for its letter to be taken: many times as long as a store
-     * needs to become visible to other processors. */
+    /* Number of pauses during which a thread waits until its letter is taken. This is many
+     * times as long as a store needs to become visible to other processors. */
     LETTER_PAUSES = 512,
 };
 
@@ -32,7 +34,8 @@ enum {
 
 static bool try_enter(struct tts_tracker *t)
 {
-    /* Pairs with the release in give_back(). */
+    /* Pairs with the release in give_back(), so that this thread sees the changes of the last
+     * one. */
     return !atomic_exchange_explicit(&t->folding, true, memory_order_acquire);
 }
 
@@ -41,8 +44,8 @@ static TTS_FORCE_INLINE void give_back(struct tts_tracker *t)
     atomic_store_explicit(&t->folding, false, memory_order_release);
 }
 
-/* Reports events dropped since the last call: the contents of the cores are no longer fully
- * known. */
+/* Tells the fold and the recorder about events that were dropped since the last call. After
+ * this the use of the cores is incomplete. */
 static void note_dropped(struct tts_tracker *t)
 {
     uint64_t dropped = atomic_load_explicit(&t->dropped, memory_order_relaxed);
@@ -93,23 +96,25 @@ void tts_tracker_enter(struct tts_tracker *t)
 
 /* --- leaving ---------------------------------------------------------------------------- */
 
-/* With a recorder, an event must not stay in memory after its call has returned. So a thread
- * that gives `folding` back looks into the inbox afterwards. A thread that put a letter tries
- * to take `folding` until the letter is taken, for LETTER_PAUSES.
+/* If there is a recorder, an event must not stay in memory after the call that posted it has
+ * returned. Two rules ensure this. First, a thread that clears `folding` looks into the inbox
+ * afterwards. Second, a thread that put a letter (the sender) tries to set `folding` itself,
+ * for LETTER_PAUSES or until the letter is taken.
  *
- * No fence orders the look after the giving back. The look may come too early by the time that
- * a store needs to become visible, and miss a letter. Then the sender finds `folding` free long
- * before it stops trying. Only a thread that holds `folding` longer (for a keyframe or a
- * query), or that is stopped by the system or by the signal handler that posts, outlasts the
- * sender. Such a thread still looks into the inbox later. */
+ * There is no memory fence between clearing `folding` and the look into the inbox, so the look
+ * may miss a letter that was put at the same moment. Then the sender finds `folding` clear long
+ * before it stops trying. The sender stops trying only if another thread has set `folding` for
+ * longer: for a keyframe or a query, or because the system or the signal handler that posts has
+ * interrupted that thread. Such a thread looks into the inbox later. */
 
-/* Gives `folding` back and returns whether there is a letter to fold. A letter that is still
- * being written is left to its sender, who tries afterwards. */
+/* Clears `folding` and returns whether there is a letter to fold. Ignores a letter that is
+ * still being written, because its sender tries to fold it afterwards. */
 static TTS_FORCE_INLINE bool give_back_and_look(struct tts_tracker *t)
 {
     uint64_t head = t->inbox.head;
     give_back(t);
-    /* A signal handler may post between the two. */
+    /* A signal handler may post between the store and the load, so the compiler must not swap
+     * them. */
     atomic_signal_fence(memory_order_seq_cst);
     return TTS_UNLIKELY(head != atomic_load_explicit(&t->inbox.tail, memory_order_relaxed)) &&
            tts_inbox_has(&t->inbox, head);
@@ -141,8 +146,8 @@ void tts_tracker_leave(struct tts_tracker *t)
 
 /* --- one event -------------------------------------------------------------------------- */
 
-/* Like the end of fold_now(), with a recorder. A separate function, so that trackers without a
- * recorder do not pay for it. */
+/* Like the end of fold_now(), for a tracker with a recorder. A function of its own, so that
+ * trackers without a recorder do not pay for this case. */
 static TTS_NOINLINE bool fold_recorded(struct tts_tracker *t, const struct tts_event *event,
                                        uint64_t op_hash)
 {
@@ -157,8 +162,8 @@ static TTS_NOINLINE bool fold_recorded(struct tts_tracker *t, const struct tts_e
     return is_next;
 }
 
-/* Returns whether the event was folded. False: another thread folds, or earlier letters are
- * still being written. */
+/* Folds the event now, if possible. Returns false if another thread folds, or if earlier
+ * letters are still being written. */
 static TTS_FORCE_INLINE bool fold_now(struct tts_tracker *t, const struct tts_event *event,
                                       uint64_t op_hash)
 {
@@ -228,8 +233,8 @@ static void nap(void)
     errno = kept_errno;
 }
 
-/* Waits while the inbox is full: the thread that folds is late or was stopped. Returns
- * TTS_E_FULL if it dropped the event. */
+/* Waits while the inbox is full, because the thread that folds is slow or was interrupted.
+ * Returns TTS_E_FULL if the event was dropped. */
 static TTS_COLD enum tts_status wait_for_room(struct tts_tracker *t,
                                               const struct tts_event *event, uint64_t op_hash,
                                               struct tts_error *err)
@@ -264,7 +269,7 @@ static TTS_NOINLINE enum tts_status post_later(struct tts_tracker *t,
 
 /* --- events ----------------------------------------------------------------------------- */
 
-/* Begins or ends an operation of this thread. Returns its hash. */
+/* Begins or ends an operation of this thread. Returns the hash of the operation. */
 static TTS_NOINLINE uint64_t change_op(struct tts_tracker *t, const struct tts_event *event,
                                        uint64_t session)
 {
@@ -286,8 +291,8 @@ static TTS_NOINLINE uint64_t op_of(struct tts_tracker *t, const struct tts_event
     return tts_ops_top(session);
 }
 
-/* Posts an event with a shortened name. Every part of the program that stores names keeps the
- * same end of a long name. */
+/* Posts an event with a shortened name, so that every part of the library keeps the same end of
+ * a long name. */
 static TTS_COLD enum tts_status
 post_long_name(struct tts_tracker *t, const struct tts_event *event, struct tts_error *err)
 {
@@ -321,8 +326,8 @@ enum tts_status tts_tracker_post(struct tts_tracker *t, const struct tts_event *
     return post_later(t, event, op_hash, err);
 }
 
-/* Returns whether a buffer can be counted without an event: it is in DRAM, and no operation was
- * named. */
+/* Returns whether a buffer can be counted without a struct tts_event: the buffer is in DRAM,
+ * and no operation was named in this session. */
 static TTS_FORCE_INLINE bool is_plain(struct tts_tracker *t, enum tts_pool pool,
                                       uint64_t size_bytes)
 {
@@ -353,14 +358,14 @@ static TTS_NOINLINE void fold_free_recorded(struct tts_tracker *t, uint32_t devi
     leave_and_look(t);
 }
 
-/* Takes `folding` if it is free at once and the inbox is empty. */
+/* Sets `folding` if no other thread has set it and the inbox is empty. Does not wait. */
 static TTS_FORCE_INLINE bool enter_first(struct tts_tracker *t)
 {
     if (TTS_UNLIKELY(!try_enter(t)))
         return false;
     if (TTS_LIKELY(tts_inbox_is_empty(&t->inbox)))
         return true;
-    give_back(t); /* the caller then takes the longer path */
+    give_back(t); /* then the caller posts a struct tts_event */
     return false;
 }
 

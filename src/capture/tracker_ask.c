@@ -110,7 +110,7 @@ size_t tts_tracker_live(struct tts_tracker *t, struct tts_live *out, size_t capa
     tts_tracker_enter(t);
     size_t total = tts_fold_collect(t->fold, out, capacity);
     tts_tracker_leave(t);
-    /* After leave, so that events continue. */
+    /* Sort after tts_tracker_leave(), so that other threads can fold events meanwhile. */
     tts_fold_sort(out, total < capacity ? total : capacity);
     return total;
 }

@@ -1,4 +1,4 @@
-/* tracker_new.c: creates and frees trackers, and holds the tracker of the process. */
+/* tracker_new.c: creates and frees trackers. Also has the tracker of the process. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "capture/recorder_hook.h"

@@ -70,8 +70,10 @@ static inline bool bucket_find(struct segment *s, uint32_t home, tts_word start,
     return true;
 }
 
-/* Searches the other buckets of the segment, two at a time from the first one on, and then the
- * chained segments. Skips the one bucket that no such pair reaches. */
+/* Searches the whole segment, in pairs of buckets from `home` on, then the segments that are
+ * chained to it. Each bucket is in one pair, except the first bucket (if `home` has an odd
+ * number) or the last. No block of `home` is in the bucket that is left out, because a search
+ * for a free slot leaves out the same bucket. */
 static TTS_COLD bool map_find_beyond(struct segment *s, uint32_t home, tts_word start,
                                      struct map_slot *slot)
 {

@@ -1,5 +1,6 @@
-/* budget.h: the memory that a run may take: limits from a file, one rule each. Plain values,
- * made by a reader. docs/design/budget.md has the rules. */
+/* budget.h: the memory that a run may use, as a list of limits from a budget file. A rule is a
+ * kind of limit, for example "dram-peak". A reader (sources) makes these plain values.
+ * docs/design/budget.md explains the rules. */
 #pragma once
 
 #include "model/run.h"
@@ -8,8 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* X(NAME, id, place, key, measured quantity). The ids never change: users keep lists of them.
- * Rules for phases come after all other rules. */
+/* Each row is X(NAME, id, place, key, measured quantity) of a rule. The ids never change,
+ * because users keep lists of them. Rules for phases come after all other rules. */
 #define TTS_BUDGET_RULE_MAP(X)                                                                 \
     X(DRAM_PEAK, "dram-peak", OVERALL, "dram_peak", "peak of DRAM in the run")                 \
     X(DRAM_HEADROOM, "dram-headroom", OVERALL, "headroom", "DRAM that is free at the peak")    \
@@ -35,12 +36,14 @@ enum tts_budget_rule {
 enum tts_budget_place { TTS_BUDGET_OVERALL, TTS_BUDGET_PHASE };
 
 const char *tts_budget_rule_id(enum tts_budget_rule rule);
-const char *tts_budget_rule_key(enum tts_budget_rule rule); /* key of the rule in the file */
 const char *
-tts_budget_rule_what(enum tts_budget_rule rule); /* quantity that the rule measures */
+tts_budget_rule_key(enum tts_budget_rule rule); /* returns the key of the rule in the file */
+const char *tts_budget_rule_what(
+    enum tts_budget_rule rule); /* returns the name of the quantity that the rule measures */
 enum tts_budget_place tts_budget_rule_place(enum tts_budget_rule rule);
 
-/* The unit of a limit. A share is a share of the device. Growth is relative to a baseline. */
+/* The unit of a limit. A share is relative to the memory of the device. Growth is relative to
+ * an earlier run, the baseline. */
 enum tts_budget_unit {
     TTS_BUDGET_BYTES,
     TTS_BUDGET_SHARE,
@@ -52,22 +55,23 @@ enum tts_budget_unit {
 enum {
     TTS_BUDGET_OVERALL_RULES = TTS_BUDGET_PHASE_SEGMENT_PEAK,
     TTS_BUDGET_PATTERNS_MAX = 64,
-    /* each rule once per unit; rules for phases also once per pattern */
+    /* each rule can occur once for each unit; a rule for phases, once for each unit and
+     * pattern */
     TTS_BUDGET_LIMITS_MAX =
         TTS_BUDGET_UNITS *
         (TTS_BUDGET_OVERALL_RULES +
          TTS_BUDGET_PATTERNS_MAX * (TTS_BUDGET_RULES - TTS_BUDGET_OVERALL_RULES)),
     TTS_BUDGET_PATH_MAX = 512,
-    TTS_BUDGET_SHARE_MAX = 1000 * 100, /* 1000 % */
+    TTS_BUDGET_SHARE_MAX = 1000 * 100, /* 1000 %, in hundredths of a percent */
 };
 
 struct tts_budget_limit {
     enum tts_budget_rule rule;
     enum tts_budget_unit unit;
     uint64_t amount;  /* bytes, or hundredths of a percent */
-    uint32_t line;    /* line in the file */
-    uint32_t pattern; /* rules for phases: index of the pattern */
-    bool is_bare;     /* bytes given without a unit */
+    uint32_t line;    /* line of the limit in the file */
+    uint32_t pattern; /* index of the pattern, for rules for phases */
+    bool is_bare;     /* the file gives a number of bytes without a unit */
 };
 
 /* A pattern for the labels of phases. '*' matches any text, '?' any character. */
@@ -77,11 +81,11 @@ struct tts_budget_pattern {
 };
 
 struct tts_budget {
-    /* "": not given */
+    /* Paths in the file. A path is "" if the file does not give it. */
     char device[TTS_BUDGET_PATH_MAX], baseline[TTS_BUDGET_PATH_MAX];
     struct tts_amount device_memory;
-    uint32_t device_line, baseline_line; /* line of the value; device_line is also set by
-                                            device_memory. 0: not given */
+    /* Lines of these values, 0 if not given. device_memory sets device_line too. */
+    uint32_t device_line, baseline_line;
     size_t limit_count, pattern_count;
     struct tts_budget_limit limits[TTS_BUDGET_LIMITS_MAX]; /* limits in the order of the file */
     struct tts_budget_pattern patterns[TTS_BUDGET_PATTERNS_MAX];

@@ -5,8 +5,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Returns whether `a` is listed after `b`. The order is total: no two parts of a core have the
- * same seq. */
+/* Returns whether `a` is listed after `b`. No two parts are equal in this order, because no two
+ * parts of a core have the same seq. */
 static bool is_lesser_part(const struct tts_held_part *a, const struct tts_held_part *b)
 {
     return a->bytes < b->bytes || (a->bytes == b->bytes && a->seq > b->seq);
@@ -77,7 +77,7 @@ void tts_corepeak_keep(struct tts_corepeak *peak, const struct tts_held_part *pa
 
 void tts_corepeak_sort(struct tts_corepeak *peak)
 {
-    /* Repeatedly moves the smallest part to the end. */
+    /* Heap sort: moves the smallest part to the end of the heap, again and again. */
     for (uint32_t count = peak->count; count > 1; count--) {
         struct tts_held_part least = peak->part[0];
         peak->part[0] = peak->part[count - 1];

@@ -78,7 +78,7 @@ void tts_cores_remove_all(struct tts_cores *cores, enum tts_core_kind kind, uint
 
 _Static_assert(SIDE <= 64, "rows are bits of a word");
 
-/* Marks rows as changed. */
+/* Marks the rows of the box as changed since the last scan. */
 static void touch_grid_rows(struct tts_cores *cores, struct tts_box box)
 {
     cores->stale |= (UINT64_MAX >> (63 - (box.y1 - box.y0))) << box.y0;

@@ -17,8 +17,9 @@ struct set {
 
 struct tts_coresets {
     const struct tts_alloc *alloc;
-    uint32_t count, used; /* number of held sets; number of sets ever used */
-    uint16_t spare;       /* first free set below `used` */
+    /* Number of sets with a holder, and number of sets that were ever used. */
+    uint32_t count, used;
+    uint16_t spare; /* first free set below `used` */
     uint16_t bucket[BUCKETS];
     struct set set[TTS_CORESETS_MAX];
 };

@@ -1,6 +1,7 @@
-/* coresets.h: sets of cores. Equal sets are stored once, with a count of holders, and freed
- * with the last holder. Has room for TTS_CORESETS_MAX different sets. Memory is allocated at
- * birth and touched when used. One thread at a time. */
+/* coresets.h: sets of cores. Equal sets are stored once, with the number of their holders. A
+ * set is freed when its last holder drops the set. There is room for TTS_CORESETS_MAX different
+ * sets. tts_coresets_new() allocates all memory, but memory is touched only when it is used.
+ * One thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -13,7 +14,7 @@
 
 enum { TTS_CORESETS_MAX = 4096 };
 
-/* Special values in place of a set. They are never held. */
+/* Special values instead of a set: every core, and no core. They have no holders. */
 #define TTS_CORESETS_EVERY UINT32_MAX
 #define TTS_CORESETS_NOWHERE (UINT32_MAX - 1)
 
@@ -22,7 +23,7 @@ struct tts_box {
     uint8_t x0, y0, x1, y1;
 };
 
-/* Boxes that do not overlap. */
+/* A list of boxes that do not overlap. */
 struct tts_boxes {
     size_t count;
     struct tts_box box[TTS_RANGES_MAX];
@@ -39,7 +40,7 @@ static inline struct tts_core tts_core_at(uint16_t idx)
     return (struct tts_core){idx % TTS_GRID_SIDE_MAX, idx / TTS_GRID_SIDE_MAX};
 }
 
-/* Copies the ranges of an event that tts_event_check() accepts. */
+/* Copies the core ranges of an event to *out. tts_event_check() has accepted the event. */
 void tts_boxes_pack(struct tts_boxes *out, const struct tts_core_range *ranges, size_t count);
 bool tts_boxes_have(const struct tts_box *box, size_t count, uint16_t core);
 
@@ -59,7 +60,8 @@ void tts_coresets_drop(struct tts_coresets *sets, uint32_t set);
 /* Returns the boxes of a set. They stay valid until the set is dropped. */
 const struct tts_box *tts_coresets_boxes(const struct tts_coresets *sets, uint32_t set,
                                          size_t *count);
-/* Returns whether a set has a core. EVERY has every core, NOWHERE has none. */
+/* Returns whether a set contains a core. TTS_CORESETS_EVERY contains every core,
+ * TTS_CORESETS_NOWHERE contains none. */
 bool tts_coresets_have(const struct tts_coresets *sets, uint32_t set, uint16_t core);
-/* Returns the number of different sets that are held. */
+/* Returns the number of different sets that have a holder. */
 uint32_t tts_coresets_count(const struct tts_coresets *sets);

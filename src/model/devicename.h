@@ -1,6 +1,6 @@
 /* devicename.h: the name of a device in every output. The runtime numbers chips and meshes
  * separately, both from 0. Chip n is device n. Mesh n is device TTS_MESH_ID(n), so that both
- * can be in one file. Pure functions. */
+ * can be in one file. All functions depend only on their arguments. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@ static inline bool tts_mesh_is_one(uint32_t device)
     return device >= TTS_MESH_ID(0);
 }
 
-/* Returns the number of a chip or of a mesh. */
+/* Returns the number of the chip or mesh, as the runtime counts it. */
 static inline uint32_t tts_device_number(uint32_t device)
 {
     return device & ~TTS_MESH_ID(0);

@@ -1,5 +1,6 @@
-/* figures.h: the running figures of one phase, for one device or for all. Sums are kept modulo
- * 2^64, so bytes that are freed again have no effect, however many they are. */
+/* figures.h: the figures of one phase while it runs, for one device or for all devices (a
+ * tally). Sums are computed modulo 2^64: if a sum overflows, later frees make it correct
+ * again. */
 #pragma once
 
 #include "model/cores.h"
@@ -9,30 +10,33 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Figures since the phase began. Exception: the peak of the first pool of a pair only covers
- * the time since the last event of the second pool, see below. */
+/* The figures of one pool since the phase began. Exception: the peak of the first pool of a
+ * pair (see below) covers only the time since the last event of the second pool. */
 struct tts_pool_tally {
     uint64_t allocated_bytes, freed_bytes;
     int64_t peak_bytes;
     uint64_t allocations, frees;
 };
 
-/* Two pools that the summary counts as one. Events of the second pool are rare, so only they
- * update the peak of the sum: the peak of the first pool since the last such event plus the
- * bytes of the second pool. */
+/* Two pools that the summary counts as one. Events of the second pool are rare, and only these
+ * events update the peak of the sum. Between two of them the second pool does not change, so
+ * the peak of the sum is the peak of the first pool plus the bytes of the second pool. */
 enum tts_pool_pair { TTS_PAIR_DRAM, TTS_PAIR_L1, TTS_PAIRS };
 struct tts_pair_tally {
-    int64_t peak_bytes;       /* peak of the sum, up to the last event of the second pool */
-    int64_t first_peak_bytes; /* peak of the first pool alone, up to the same event */
+    int64_t peak_bytes; /* peak of the sum, up to the last event of the second pool */
+    /* Peak of the first pool alone, up to the last event of the second pool. */
+    int64_t first_peak_bytes;
 };
 
 struct tts_tally {
     struct tts_pool_tally pools[TTS_POOLS];
     struct tts_pair_tally pairs[TTS_PAIRS];
-    uint64_t program_bytes[TTS_PROGRAM_KINDS]; /* bytes of the current program that came in this
-                                                  phase */
+    /* Bytes of the parts of the current program that came in this phase. */
+    uint64_t program_bytes[TTS_PROGRAM_KINDS];
     int64_t program_peak_bytes[TTS_PROGRAM_KINDS];
-    uint64_t core_bytes;      /* change of L1, L1_SMALL and the program: signed, modulo 2^64 */
+    /* Change of L1, L1_SMALL and the program together, since the phase began: signed, modulo
+     * 2^64. */
+    uint64_t core_bytes;
     int64_t total_peak_bytes; /* peak of core_bytes */
     uint64_t programs, traces, traced_bytes;
 };
@@ -63,7 +67,7 @@ static inline bool tts_pool_is_second(enum tts_pool pool)
     return pool == TTS_POOL_TRACE || pool == TTS_POOL_L1_SMALL;
 }
 
-/* Returns the peak of the sum since the phase began. */
+/* Returns the peak of the sum of both pools of a pair since the phase began. */
 static inline int64_t tts_tally_pair_peak(const struct tts_tally *run, enum tts_pool_pair pair)
 {
     const struct tts_pool_tally *first = &run->pools[tts_pair_first(pair)];
@@ -146,7 +150,8 @@ static inline void tts_tally_add_program(struct tts_tally *run, enum tts_core_ki
     tts_tally_note_total(run);
 }
 
-/* Subtracts the bytes of the previous program that this phase counted. */
+/* Starts a new program: subtracts the bytes that this phase counted for the previous
+ * program. */
 static inline void tts_tally_begin_program(struct tts_tally *run)
 {
     for (int kind = 0; kind < TTS_PROGRAM_KINDS; kind++) {

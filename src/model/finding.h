@@ -2,7 +2,8 @@
  * limit, a leak, an unreadable input. Analyses and commands make findings. views/junit,
  * views/sarif and views/annotation write them, each in one place.
  *
- * Plain data. Every string is borrowed and may contain any bytes. NULL means "none". */
+ * A finding is plain data. All strings are borrowed and may contain any bytes. A string that
+ * does not apply is NULL. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,24 +16,26 @@ enum tts_severity {
     TTS_SEVERITY_ERROR,   /* problem */
 };
 
-/* A kind of finding. */
+/* A rule: a kind of finding. */
 struct tts_rule {
-    const char *id; /* never changes: scripts and suppressions name it */
+    const char *id; /* never changes, because scripts and suppressions use the id */
     const char *title, *help;
 };
 
 struct tts_finding {
     const char *rule; /* id of the rule: "dram-peak" */
     enum tts_severity severity;
-    bool is_about_work;   /* the work itself failed: an input cannot be read */
+    /* The finding is about the check itself: for example, an input cannot be read. */
+    bool is_about_work;
     const char *subject;  /* name of the run or program: "TinyLlama" */
     const char *label;    /* the rule and its object: "phase-change FORWARD_PASS" */
     const char *message;  /* a sentence: "98.20 MB, at most 90.00 MB: 8.20 MB over" */
     const char *evidence; /* origin of the rule: "budget.yaml:7" */
-    const char *path;     /* place of the finding. NULL: no file */
-    uint64_t line;        /* 0: unknown */
-    const char *part;     /* phase or operation */
-    bool saves_is_known;  /* bytes that following the advice would save */
+    const char *path;     /* file of the finding; NULL if there is none */
+    uint64_t line;        /* line in the file; 0 if unknown */
+    const char *part;     /* phase or operation that the finding is about */
+    bool saves_is_known;  /* whether it is known how many bytes the advice would save */
     uint64_t saves_bytes;
-    uint64_t fingerprint; /* stays the same when the same finding moves to another line */
+    /* Identifies the finding: does not change if the finding moves to another line. */
+    uint64_t fingerprint;
 };

@@ -39,7 +39,7 @@ static enum tts_status take_fold_memory(struct tts_fold *fold)
     fold->grids = take_per_device(fold, sizeof *fold->grids);
     if (!fold->ids || !fold->devices || !fold->grids)
         return TTS_E_NOMEM;
-    /* Addresses are hard to predict, so they make a good seed. */
+    /* The seed is made of addresses, because addresses are hard to predict. */
     uint64_t seed = (uintptr_t)fold ^ (uint64_t)(uintptr_t)fold->grids << 16;
     enum tts_status status =
         tts_ledger_new(fold->limits.live_max, seed, fold->alloc, &fold->ledger);
@@ -148,7 +148,8 @@ static struct tts_fold_device *device_of_id(struct tts_fold *fold, uint32_t id)
     return search_device(fold, id);
 }
 
-/* Marks the cores of `device` and its chips as incomplete: a part could not be put on them. */
+/* Marks the cores of `device` and of its chips as incomplete, because a part could not be put
+ * on them. */
 TTS_COLD static void lose_cores(struct tts_fold *fold, struct tts_fold_device *device)
 {
     fold->is_lost = true;
@@ -185,7 +186,8 @@ static void note_core_peaks(const struct tts_fold *fold, const struct tts_fold_d
         tts_corepeak_note(&watched_device(watch, device)->peak, &device->cores, fold->seq, op);
 }
 
-/* Keeps a part that leaves the cores of `device` in the peaks that had it. */
+/* Keeps a part that leaves the cores of `device` in each peak during which the part was on the
+ * core. */
 static void keep_at_peaks(const struct tts_fold *fold, const struct tts_fold_device *device,
                           uint32_t set, const struct tts_held_part *part)
 {
@@ -209,8 +211,8 @@ static bool have_core_room(const struct tts_fold *fold, const struct tts_fold_de
     return true;
 }
 
-/* Returns the held set of the event's cores, or NOWHERE if the buffer cannot be put on
- * cores. */
+/* Returns the set of the event's cores and adds a holder to the set. Returns
+ * TTS_CORESETS_NOWHERE if the buffer cannot be put on cores. */
 static uint32_t hold_cores(struct tts_fold *fold, const struct tts_fold_device *device,
                            const struct tts_event *event, uint64_t bytes)
 {
@@ -250,8 +252,9 @@ static void remove_from_cores(const struct tts_fold *fold, struct tts_cores *cor
     tts_cores_remove(cores, kind, box, count, part->block_bytes);
 }
 
-/* Puts a buffer on the cores of a device and its chips. The watches have touched them before.
- * `part` is NULL if the ledger had no room for the buffer. */
+/* Puts a buffer on the cores of a device and of its chips. The caller has called
+ * tts_watch_touch() for these devices. `part` is NULL if the ledger had no room for the
+ * buffer. */
 static void place_on_cores(struct tts_fold *fold, struct tts_fold_device *device,
                            const struct tts_event *event, struct tts_l1_entry *part,
                            uint32_t op)
@@ -330,7 +333,8 @@ static void add_program_part(struct tts_fold *fold, struct tts_fold_device *devi
     note_core_peaks(fold, device, part->op);
 }
 
-/* Puts a part of a program on the cores of a device and, if `has_chips`, of its chips. */
+/* Puts a part of a program on the cores of a device and, if `has_chips` is true, on the cores
+ * of its chips. */
 static TTS_NOINLINE void place_program_part(struct tts_fold *fold,
                                             struct tts_fold_device *device,
                                             const struct tts_event *event, bool has_chips,
@@ -384,8 +388,8 @@ static TTS_FORCE_INLINE void count_free(struct tts_fold *fold,
     }
 }
 
-/* Count events of any pool. Separate functions, so that the common pools DRAM and L1 are
- * constants elsewhere. */
+/* count_any_alloc() and count_any_free() count an event of any pool. Other callers pass the
+ * most frequent pools, DRAM and L1, as constants to the inlined functions. */
 static TTS_NOINLINE void count_any_alloc(struct tts_fold *fold,
                                          const struct tts_fold_device *device,
                                          enum tts_pool pool, uint64_t bytes)
@@ -413,7 +417,7 @@ TTS_COLD static void count_traced(struct tts_fold *fold, const struct tts_fold_d
     }
 }
 
-/* Releases the cores of a freed L1 buffer. Its part stays in the ledger. */
+/* Takes a freed L1 buffer off its cores. The L1 part of its ledger entry stays. */
 static void release_l1(struct tts_fold *fold, struct tts_fold_device *device, uint32_t place)
 {
     const struct tts_l1_entry *part = tts_ledger_l1(fold->ledger, place);
@@ -437,7 +441,8 @@ static TTS_FORCE_INLINE void release_buffer(struct tts_fold *fold,
         count_any_free(fold, device, pool, tts_ledger_size(fold->ledger, place));
 }
 
-/* ---- effects of events: `change` is NULL, a constant, if there is no reader ---- */
+/* ---- effects of events: on the capture path `change` is the constant NULL, and the code
+ * disappears ---- */
 
 static TTS_FORCE_INLINE void tell_left(const struct tts_fold *fold, uint32_t place,
                                        struct tts_change *change)
@@ -531,14 +536,15 @@ static TTS_FORCE_INLINE void change_l1(struct tts_fold *fold, struct tts_fold_de
         count_traced(fold, device, event->bytes_per_bank);
 }
 
-/* Not inlined, so that other events do not reserve its stack space. */
+/* Allocates a buffer in L1. Not inlined, so that other events do not reserve stack space for
+ * this case. */
 static TTS_NOINLINE void alloc_l1(struct tts_fold *fold, struct tts_fold_device *device,
                                   const struct tts_event *event, uint64_t op_hash)
 {
     change_l1(fold, device, event, op_hash, NULL);
 }
 
-/* Marks the device as active in the phase without changing its figures. */
+/* Lists the device in the current phase of each watch, without changing its figures. */
 static void touch_device(struct tts_fold *fold, const struct tts_fold_device *device)
 {
     for (struct tts_watch *watch = fold->watches; watch; watch = watch->next)
@@ -547,7 +553,7 @@ static void touch_device(struct tts_fold *fold, const struct tts_fold_device *de
             tts_watch_touch(watch, at);
 }
 
-/* Counts a free of a buffer that is not in the ledger. */
+/* Counts an event that frees a buffer that is not in the ledger. */
 TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_device *device,
                                   enum tts_pool pool, uint64_t bytes)
 {
@@ -560,8 +566,8 @@ TTS_COLD static void free_unknown(struct tts_fold *fold, const struct tts_fold_d
     count_any_free(fold, device, pool, bytes);
 }
 
-/* Frees a buffer. `bytes`, as the pool counts them, are only used if the buffer is not in the
- * ledger. */
+/* Frees a buffer. `bytes` is the number of bytes that the pool counts. It is used only if the
+ * buffer is not in the ledger. */
 static TTS_FORCE_INLINE enum tts_fold_outcome
 free_buffer(struct tts_fold *fold, struct tts_fold_device *device, uint64_t id,
             enum tts_pool pool, uint64_t bytes, struct tts_change *change)
@@ -638,7 +644,7 @@ static void fold_rare(struct tts_fold *fold, struct tts_fold_device *device,
         end_trace(fold, device);
         break;
     case TTS_EVENT_FAILURE:
-        break; /* a failure takes no memory */
+        break; /* a refused request changes no memory */
     case TTS_EVENT_ALLOC:
     case TTS_EVENT_FREE:
     case TTS_EVENT_OP_BEGIN:
@@ -782,7 +788,7 @@ enum tts_fold_outcome tts_fold_event(struct tts_fold *fold, const struct tts_eve
     return fold_event(fold, event, op_hash, NULL);
 }
 
-/* Returns a buffer that is not in the ledger, with the values of the event. */
+/* Describes a buffer that is not in the ledger by the values of the event. */
 static struct tts_live unlisted_live(const struct tts_event *event, uint64_t seq)
 {
     return (struct tts_live){.id = event->id,
@@ -878,7 +884,7 @@ static enum tts_status check_chip(const struct tts_fold *fold, uint32_t chip, ui
     return TTS_OK;
 }
 
-/* ---- earlier events of a mesh also belong to its new chip ---- */
+/* ---- merging: the earlier events of a mesh also count for a chip that joins it ---- */
 
 static void add_pool_tally(struct tts_pool_tally *run, const struct tts_pool_tally *other)
 {
@@ -893,7 +899,8 @@ static int64_t max_bytes(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The new peak is the larger of both peaks and the current bytes. */
+/* Adds the pools of `other`. The new peak is the largest of both peaks and the current
+ * bytes. */
 static void merge_pools(struct tts_tally *run, const struct tts_tally *other)
 {
     for (int i = 0; i < TTS_PAIRS; i++) {
@@ -964,8 +971,8 @@ static void merge_cores(struct tts_fold *fold, struct tts_cores *cores,
             tts_coresets_hold_again(fold->sets, other->grid->program[i].set);
 }
 
-/* A chip without figures takes the figures of its mesh. The combined history of two devices is
- * unknown, so their peak restarts from the current use. */
+/* A chip without figures takes the figures of its mesh. If both have figures, the peak restarts
+ * from the current use, because the order of their events is unknown. */
 static void merge_seen(struct tts_fold *fold, struct tts_fold_device *chip,
                        struct tts_watch_device *seen, const struct tts_watch_device *other)
 {
@@ -1182,10 +1189,11 @@ enum tts_status tts_fold_restore(struct tts_fold *fold, const struct tts_item *i
 
 /* ---- validity ---- */
 
-/* The use of a device's cores according to the ledger. */
+/* The use of a device's cores that follows from the ledger, to compare it with the stored
+ * use. */
 struct expected {
     uint64_t all[TTS_CORE_KINDS], all_parts, some_parts;
-    uint64_t some[TTS_CORE_KINDS]; /* bytes x cores */
+    uint64_t some[TTS_CORE_KINDS]; /* sum of bytes x cores, by kind */
 };
 
 static uint64_t core_set_area(const struct tts_fold *fold, uint32_t set)

@@ -1,4 +1,4 @@
-/* fold_inside.h: the state of a fold and of a watch, for the files of the fold, watch.c and
+/* fold_inside.h: the state of a fold and of a watch. Only for fold.c, fold_now.c, watch.c and
  * follow.c. */
 #pragma once
 
@@ -19,57 +19,62 @@ enum { TTS_FOLD_NO_DEVICE = UINT16_MAX, TTS_FOLD_DEVICE_SLOTS = 2 * TTS_FOLD_DEV
 struct tts_fold_device {
     uint32_t id;
     uint16_t idx;
-    uint16_t mesh;                  /* index of the mesh that has this chip */
-    uint16_t first_chip, last_chip; /* chips of this mesh, in the order of tts_fold_chip() */
-    uint16_t next_chip;             /* next chip of the same mesh */
+    uint16_t mesh; /* index of the mesh that has this chip */
+    /* First and last chip of this mesh, in the order of the calls of tts_fold_chip(). */
+    uint16_t first_chip, last_chip;
+    uint16_t next_chip; /* next chip of the same mesh */
     uint64_t trace_depth;
     struct tts_cores cores;
 };
 
 struct tts_fold {
-    struct tts_watch *watches; /* attached watches */
+    struct tts_watch *watches; /* first attached watch */
     struct tts_ledger *ledger;
     uint64_t seq;         /* number of folded events */
-    uint64_t trace_depth; /* sum over all devices */
-    uint32_t last_id;     /* device that was used last; valid if there are devices */
+    uint64_t trace_depth; /* sum of the nested traces of all devices */
+    uint32_t last_id;     /* id of the device that was used last; valid if there are devices */
     uint16_t last_idx;
     uint16_t device_count;
-    uint32_t *ids; /* [devices_max]: ids of the devices, separate for a fast search */
-    uint16_t by_id[TTS_FOLD_DEVICE_SLOTS]; /* hash table: device ids to indices */
+    /* Ids of the devices, in an array of their own for a fast search: [devices_max]. */
+    uint32_t *ids;
+    /* Hash table from device ids to indices of devices. */
+    uint16_t by_id[TTS_FOLD_DEVICE_SLOTS];
     struct tts_fold_device *devices;
     struct tts_core_grid *grids; /* [devices_max] each */
     struct tts_opnames *names;
     struct tts_coresets *sets;
-    struct tts_tracker_health health; /* `events` is not kept here: it is seq */
-    bool is_lost;                     /* a device is lost, or an event was dropped */
+    struct tts_tracker_health health; /* counters, except `events`, which is `seq` */
+    /* The use of some cores is incomplete, or an event was dropped. */
+    bool is_lost;
     struct tts_tracker_config limits;
     const struct tts_alloc *alloc;
 };
 
-/* A device as a watch sees it. `phase` is the phase of its figures. Figures of an older phase
- * are restarted at the next event, before the event changes anything. A device without an event
- * in the capture has phase 0. */
+/* The figures of one device in a watch. `phase` is the number of the phase that the figures
+ * belong to. If this is an older phase, the next event of the device first restarts the figures
+ * for the current phase. `phase` is 0 if the device had no event since the watch was reset. */
 struct tts_watch_device {
     uint64_t phase;
     struct tts_tally run;
     struct tts_corepeak peak;
     struct tts_pool_total totals[TTS_POOLS], pair_totals[TTS_PAIRS];
-    bool is_listed; /* the device had an event in the capture */
+    bool is_listed; /* the device had an event since the watch was reset */
 };
 
 struct tts_watch {
     struct tts_watch *next; /* next watch of the same fold */
     struct tts_watch_device *devices;
-    uint64_t phase; /* number of the phase, from 1. 0: no phase has begun */
+    uint64_t phase; /* number of the phase, from 1; 0 if no phase has begun */
     uint64_t start_seq;
-    struct tts_tally whole; /* figures of all devices. The L1 pools and the printed L1 are not
-                               kept. Valid after tts_watch_settle() */
+    /* Figures of all devices together, without the L1 pools and the printed L1. Valid after
+     * tts_watch_settle(). */
+    struct tts_tally whole;
     uint64_t ops;
     struct tts_pool_total totals[TTS_POOLS], pair_totals[TTS_PAIRS];
     uint16_t *listed; /* indices of devices, in the order of their first event */
     struct tts_held_part *parts;
     uint16_t listed_count;
-    uint16_t known_count; /* number of initialized devices */
+    uint16_t known_count; /* number of devices of the fold that this watch has initialized */
     uint16_t devices_max;
     bool is_attached;
     const struct tts_alloc *alloc;
@@ -80,10 +85,12 @@ struct tts_watch {
 void tts_watch_settle(struct tts_watch *watch, const struct tts_fold *fold);
 /* Initializes the devices that are new to the fold. */
 void tts_watch_enter(struct tts_watch *watch, const struct tts_fold *fold);
-/* Starts the phase of a device with the current use of its cores, and lists the device. */
+/* Restarts the figures of a device for the current phase, with the current use of its cores as
+ * the peak, and lists the device. */
 void tts_watch_renew(struct tts_watch *watch, const struct tts_fold_device *device);
 
-/* Returns the device in the current phase. Call before an event changes the device. */
+/* Returns the figures of a device, restarted if they belong to an older phase. Call before an
+ * event changes the device. */
 static inline struct tts_watch_device *tts_watch_touch(struct tts_watch *watch,
                                                        const struct tts_fold_device *device)
 {
@@ -134,14 +141,13 @@ static inline void tts_change_clear(struct tts_change *change)
 
 /* Returns the buffer at a place of the ledger. */
 struct tts_live tts_fold_live_at(const struct tts_fold *fold, uint32_t place);
-/* Adds the parts of a device's program that are on the core of the peak to the parts of the
- * peak. */
+/* Keeps in `peak` the parts of a device's program that were on the core of the peak. */
 void tts_fold_keep_program(const struct tts_fold *fold, uint16_t idx,
                            struct tts_corepeak *peak);
-/* Adds one buffer to the parts of the peak. */
+/* Keeps one buffer in `peak` if the buffer was on the core of the peak. */
 void tts_fold_keep_buffer(const struct tts_fold *fold, const struct tts_l1_entry *entry,
                           struct tts_corepeak *peak);
-/* Converts a peak of the device with its kept parts to the public form. */
+/* Converts a peak of the device, with its kept parts, to struct tts_core_peak. */
 void tts_fold_fill_core(const struct tts_fold *fold, uint16_t idx,
                         const struct tts_corepeak *peak, struct tts_core_peak *out,
                         struct tts_core_part *parts);

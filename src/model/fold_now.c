@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Moves an entry of a heap down. The youngest buffer is at the top, so the heap keeps the
- * oldest. */
+/* Moves an entry of a heap down to its place. The youngest buffer is at the top and is replaced
+ * first, so the heap keeps the oldest buffers. */
 static void sink_live(struct tts_live *heap, size_t count, size_t at)
 {
     struct tts_live live = heap[at];
@@ -91,7 +91,8 @@ bool tts_fold_next_live(const struct tts_fold *fold, uint32_t *cursor, struct tt
 
 /* ---- pools ---- */
 
-/* The pools of each device, by index, without its mesh. */
+/* The pools of each device, by the index of the device. Buffers of a mesh are counted for the
+ * mesh only. */
 struct pool_sums {
     struct tts_pool_now of[TTS_FOLD_DEVICES_MAX][TTS_POOLS];
 };
@@ -263,7 +264,7 @@ void tts_fold_fullest_core(const struct tts_fold *fold, struct tts_core_peak *ou
     out->at_least = fold->is_lost;
 }
 
-/* ---- telling ---- */
+/* ---- the state as items of a keyframe ---- */
 
 struct teller {
     const struct tts_fold *fold;
@@ -432,7 +433,8 @@ bool tts_fold_tell_largest(const struct tts_fold *fold, uint64_t most, tts_fold_
     ok = ok && tell_buffers(&t, choose_largest(fold, most), &missed);
     for (uint16_t i = 0; ok && i < fold->device_count; i++)
         ok = tell_device_items(&t, &fold->devices[i]);
-    /* MISSED comes last, because restoring it marks every device. */
+    /* MISSED comes last, because tts_fold_restore() marks all devices that are known then as
+     * incomplete. */
     bool is_all = missed.left_buffers == 0 && !is_fold_incomplete(fold);
     ok = ok && (is_all || fn(ctx, &missed));
     item = new_item(fold, TTS_ITEM_KEYFRAME_END);

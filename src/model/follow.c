@@ -10,7 +10,7 @@
 #include <string.h>
 
 enum {
-    LIVE_DEFAULT = 1 << 17, /* the ledger grows if more buffers live */
+    LIVE_DEFAULT = 1 << 17, /* live buffers at first; the ledger grows if there are more */
     DEVICES_DEFAULT = TTS_FOLD_DEVICES_MAX,
     OPS_DEFAULT = 16384,
 };
@@ -18,11 +18,13 @@ enum {
 /* A capture in the file. A capture that has ended keeps its watch, for the cumulative figures,
  * until another capture needs the place. */
 struct followed {
-    uint32_t number; /* 0: the place is free */
+    uint32_t number; /* number of the capture; 0 if this place is free */
     bool is_active;
-    bool is_partial; /* the current phase, or the start of the cumulative figures, is before the
-                        file */
-    uint64_t used;   /* number of its last begin: the lowest is reused first */
+    /* The current phase, or the first phase of the cumulative figures, began before the
+     * file. */
+    bool is_partial;
+    /* Serial number of the last begin; the place with the lowest number is reused first. */
+    uint64_t used;
     struct tts_watch *watch;
 };
 
@@ -43,7 +45,7 @@ struct tts_follow {
     struct tts_itemgate gate;
     bool has_begun; /* `whole` is attached */
     bool is_partial, has_ended;
-    /* Numbers of the missing events. gap_to = 0: no events are missing now. */
+    /* First and last number of the missing events; gap_to is 0 outside a gap. */
     uint64_t gap_from, gap_to;
     struct tts_follow_config config;
     const struct tts_alloc *alloc;
@@ -113,7 +115,7 @@ void tts_follow_free(struct tts_follow *f)
     f->alloc->free(f->alloc->ctx, f, sizeof *f);
 }
 
-/* Starts the phase of the whole file. Everything that exists now is older than the file. */
+/* Starts the phase of the whole file. All buffers that exist now are older than the file. */
 static void begin_whole_run(struct tts_follow *f)
 {
     if (!f->has_begun)
@@ -143,7 +145,7 @@ static struct followed *vacant_capture(struct tts_follow *f)
     return best;
 }
 
-/* Begins a capture: it begins now, or it began before the file. */
+/* Begins a capture. The capture begins now (BEGIN) or began before the file (ACTIVE). */
 static enum tts_status begin_followed_capture(struct tts_follow *f, const struct tts_item *item,
                                               struct tts_error *err)
 {
@@ -300,7 +302,8 @@ static enum tts_status fold_event_item(struct tts_follow *f, const struct tts_it
     return TTS_OK;
 }
 
-/* Starts with an item outside a keyframe: earlier events are missing. */
+/* Starts with an item outside a keyframe. If the item is not the first event, earlier events
+ * are missing. */
 static enum tts_status start_following(struct tts_follow *f, const struct tts_item *item,
                                        struct tts_error *err)
 {
@@ -361,7 +364,7 @@ enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *ite
     return fold_item(f, item, NULL, err);
 }
 
-/* The chip of an ignored keyframe is already known. */
+/* Reports no change for the items of a later keyframe, because they repeat known facts. */
 enum tts_status tts_follow_change(struct tts_follow *f, const struct tts_item *item,
                                   struct tts_change *out, struct tts_error *err)
 {
@@ -433,7 +436,7 @@ enum tts_status tts_follow_end(struct tts_follow *f, const struct tts_phase **ou
     return TTS_OK;
 }
 
-/* ---- questions ---- */
+/* ---- queries ---- */
 
 const struct tts_fold *tts_follow_fold(const struct tts_follow *f)
 {

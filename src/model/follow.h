@@ -1,5 +1,6 @@
-/* follow.h: folds the items of a file: live buffers, use of the cores, the phases of each
- * capture, and one phase for the whole file. Heap object. One thread. */
+/* follow.h: folds the items of a file of events (item.h). A follower has the live buffers, the
+ * use of the cores, the phases of each capture in the file, and one phase for the whole file.
+ * One thread at a time. */
 #pragma once
 
 #include "model/fold.h"
@@ -7,9 +8,9 @@
 
 enum { TTS_FOLLOW_CAPTURES_MAX = 64 }; /* maximum of captures that are active at once */
 
-/* Called for each finished phase. The phase is borrowed for the call. `is_partial`: the
- * beginning of the phase or events in it are not in the file, and the figures do not include
- * them. */
+/* Called for each finished phase. The phase is borrowed for the call. `is_partial` is true if
+ * the beginning of the phase, or events in the phase, are not in the file; the figures do not
+ * include these events. */
 typedef void (*tts_follow_phase_fn)(void *ctx, uint32_t capture, const struct tts_phase *phase,
                                     bool is_partial);
 
@@ -17,22 +18,23 @@ struct tts_follow_config {
     /* A 0 selects the default: 2^17 live buffers (memory for more is allocated when needed),
      * 256 devices, 16384 names of operations. */
     struct tts_tracker_config limits;
-    tts_follow_phase_fn on_phase; /* NULL: phases are not reported */
+    tts_follow_phase_fn on_phase; /* NULL if phases are not reported */
     void *ctx;
     bool keeps_paths; /* distinguish operations by the operations around them (oppath.h) */
 };
 
 struct tts_follow;
 
-/* Creates a follower. TTS_E_RANGE: a limit is out of range. TTS_E_NOMEM: out of memory. */
+/* Creates a follower. Returns TTS_E_RANGE if a limit is out of range, TTS_E_NOMEM if there is
+ * no memory. */
 TTS_NODISCARD enum tts_status tts_follow_new(const struct tts_follow_config *config,
                                              const struct tts_alloc *alloc,
                                              struct tts_follow **out, struct tts_error *err);
 void tts_follow_free(struct tts_follow *follow); /* `follow` may be NULL */
 
-/* Folds one item. TTS_E_INVALID, TTS_E_RANGE: an impossible event (err says why), a phase of a
- * capture that did not begin, or too many captures. TTS_E_NOMEM: out of memory. After a failure
- * nothing has changed. */
+/* Folds one item. Returns TTS_E_INVALID or TTS_E_RANGE if the event is impossible (err says
+ * why), if a phase belongs to a capture that did not begin, or if too many captures are active.
+ * Returns TTS_E_NOMEM if there is no memory. After a failure nothing has changed. */
 TTS_NODISCARD enum tts_status
 tts_follow_item(struct tts_follow *follow, const struct tts_item *item, struct tts_error *err);
 
@@ -41,13 +43,13 @@ TTS_NODISCARD enum tts_status tts_follow_change(struct tts_follow *follow,
                                                 const struct tts_item *item,
                                                 struct tts_change *out, struct tts_error *err);
 
-/* Notes that events up to number `seq` are missing in the file. Until tts_follow_skip_end() the
- * follower accepts events of any number up to `seq`: the missing events that are known
- * (resync.h). Current phases, and phases that begin before the end of the gap, are partial. Not
- * allowed inside a keyframe. */
+/* tts_follow_skip() tells the follower that events up to number `seq` are missing in the file:
+ * there is a gap. Then the follower accepts events of any number up to `seq`, which resync.h
+ * reconstructs, until tts_follow_skip_end(). The current phases, and phases that begin in the
+ * gap, are partial. Do not call inside a keyframe. */
 void tts_follow_skip(struct tts_follow *follow, uint64_t seq);
 void tts_follow_skip_end(struct tts_follow *follow);
-/* Writes the numbers of the active captures. Returns how many there are. */
+/* Writes the numbers of the active captures to `out`. Returns the number of active captures. */
 size_t tts_follow_active(const struct tts_follow *follow,
                          uint32_t out[TTS_FOLLOW_CAPTURES_MAX]);
 
@@ -66,16 +68,16 @@ const struct tts_fold *tts_follow_fold(const struct tts_follow *follow);
 /* Returns whether the file starts in the middle: with a keyframe, or without the first
  * events. */
 bool tts_follow_is_partial(const struct tts_follow *follow);
-/* Finds a live buffer by its id. Returns false if no such buffer is live. out->op is valid for
- * the life of the follower. */
+/* Finds a live buffer by its id and copies it to *out. Returns false if no live buffer has this
+ * id. out->op is valid for the life of the follower. */
 bool tts_follow_find(const struct tts_follow *follow, uint32_t device, uint64_t id,
                      struct tts_live *out);
 
-/* Returns the operation of an event. The event must be the last item that was folded. Returns
- * "(other)" if the name could not be kept, NULL outside any operation. Valid for the life of
- * the follower. */
+/* Returns the name of the operation of an event. The event must be the last item that was
+ * folded. Returns "(other)" if the name could not be kept, NULL outside any operation. Valid
+ * for the life of the follower. */
 const char *tts_follow_op(const struct tts_follow *follow, const struct tts_item *item);
 
-/* Writes the path of an operation like tts_oppath_text(). Without keeps_paths, writes its
- * name. */
+/* Writes the path of an operation like tts_oppath_text(). Writes only the name of the operation
+ * if config.keeps_paths is false. */
 size_t tts_follow_path(const struct tts_follow *follow, const char *op, char *out, size_t size);

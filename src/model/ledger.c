@@ -7,23 +7,27 @@
 #include <stddef.h>
 #include <string.h>
 
-/* RUN consecutive ids share one best place and lie side by side, in one cache line. */
+/* RUN consecutive ids have their best places side by side, in one cache line. */
 enum { RUN = 4, LINE_BYTES = 64, FIRST_BITS = 10, MOST_BITS = 31 };
-/* Tables up to this width are mostly in the caches and at most a quarter full, because a probe
- * that continues is an unpredictable branch. Wider tables are at most half full. */
+/* Tables up to this width are at most a quarter full, because they are mostly in the caches,
+ * and there a second probe costs more (a mispredicted branch) than the larger table. Wider
+ * tables are at most half full. */
 static const uint32_t ROOMY_WIDTH = UINT32_C(1) << 17;
 
-static const uint64_t GOLDEN = UINT64_C(0x9e3779b97f4a7c15);      /* golden ratio of 2^64 */
-static const uint64_t SECRET = (UINT64_C(1) << 36) - 1;           /* secret bits of the step */
-static const uint64_t DEVICE_STEP = UINT64_C(0xd1342543de82ef95); /* moves devices far apart */
+static const uint64_t GOLDEN = UINT64_C(0x9e3779b97f4a7c15); /* golden ratio of 2^64 */
+static const uint64_t SECRET = (UINT64_C(1) << 36) - 1; /* bits of the step that are secret */
+static const uint64_t DEVICE_STEP =
+    UINT64_C(0xd1342543de82ef95); /* puts the ids of different devices far apart */
 
 struct slot {
     uint64_t id;
-    uint64_t word; /* 0: empty. Otherwise size, device and 1 + pool, from the top */
+    /* 0 if the slot is empty. Otherwise, from the highest bits: size, device, 1 + pool. */
+    uint64_t word;
 };
 
-/* The note of a buffer is at the same place as its slot: seq and op, or, if IN_L1 is set, the
- * index of its L1 part, which has them. */
+/* The second table has a note for each buffer, at the same place as the slot. A note has seq
+ * and op. If IN_L1 is set, the note has the index of the L1 part instead, and the L1 part has
+ * seq and op. */
 #define IN_L1 (UINT64_C(1) << 63)
 
 enum { POOL_BITS = 3, DEVICE_BITS = 8, OP_BITS = 16 };
@@ -31,28 +35,32 @@ _Static_assert(sizeof(struct slot) * RUN == LINE_BYTES, "a run is a cache line")
 _Static_assert(TTS_POOLS < 1 << POOL_BITS && TTS_LEDGER_DEVICES == 1 << DEVICE_BITS, "fits");
 _Static_assert(TTS_LEDGER_SIZE_MAX == UINT64_MAX >> (POOL_BITS + DEVICE_BITS), "fits");
 
-/* Tables of growing width lie one after the other, up to the width for live_max. Wider tables,
- * and room for more than live_max L1 parts, are allocated when needed. */
+/* tts_ledger_new() allocates tables of growing width, one after the other in memory, up to the
+ * width for live_max. Wider tables, and room for more than live_max L1 parts, are allocated
+ * when needed. */
 struct tts_ledger {
     struct slot *slots;
     uint64_t *notes;
-    uint32_t mask, shift; /* mask of the width; shift from a hash to a place */
+    uint32_t mask, shift; /* width of the table - 1, and shift from a hash to a place */
     uint32_t count, full; /* number of entries; the table grows when it reaches `full` */
     uint32_t live_max;
-    uint32_t l1_max;                    /* number of L1 parts that have room */
-    uint32_t l1_head, l1_free, l1_used; /* l1_used: number of L1 parts that were ever used */
-    uint64_t step;                      /* multiplier of the hash */
+    uint32_t l1_max; /* number of L1 parts for which there is memory */
+    /* Heads of the lists of used and free L1 parts, and number of L1 parts that were ever
+     * used. */
+    uint32_t l1_head, l1_free, l1_used;
+    uint64_t step; /* multiplier of the hash */
     struct tts_l1_entry *l1;
     struct slot *first_slots;
     uint64_t *first_notes;
     struct tts_l1_entry *first_l1;
-    void *slot_memory; /* unaligned memory of first_slots */
-    void *more;        /* table that is wider than the tables of birth. NULL: none */
+    void *slot_memory; /* allocation that contains the aligned first_slots */
+    void *more;        /* table that is wider than the tables of tts_ledger_new(), or NULL */
     const struct tts_alloc *alloc;
-    const struct tts_alloc *more_alloc; /* allocator for memory taken during an event */
+    /* Allocator for memory that is allocated during an event. */
+    const struct tts_alloc *more_alloc;
 };
 
-/* ---- words ---- */
+/* ---- words of slots ---- */
 
 static inline uint64_t entry_word(struct tts_entry entry)
 {
@@ -66,7 +74,7 @@ static inline uint8_t device_in_word(uint64_t word)
     return (uint8_t)(word >> POOL_BITS);
 }
 
-/* ---- birth and death ---- */
+/* ---- creation and release ---- */
 
 static uint32_t full_count_at(uint64_t width)
 {
@@ -81,8 +89,8 @@ static uint64_t last_table_width(uint32_t live_max)
     return width;
 }
 
-/* Returns the slots of all tables from the first to the last width. live_max is limited, so
- * nothing overflows. */
+/* Returns the number of slots of all first tables together. The sum does not overflow, because
+ * live_max is limited. */
 static size_t all_table_slots(uint32_t live_max)
 {
     return (size_t)(2 * last_table_width(live_max) - (UINT64_C(1) << FIRST_BITS));
@@ -150,13 +158,13 @@ static uint64_t table_width_of(const struct tts_ledger *ledger)
     return (uint64_t)ledger->mask + 1;
 }
 
-/* Returns the bytes of a table: its slots, then its notes. */
+/* Returns the size of a table with its slots and notes. */
 static size_t table_bytes(uint64_t width)
 {
     return (size_t)width * (sizeof(struct slot) + sizeof(uint64_t)) + LINE_BYTES - 1;
 }
 
-/* Frees the memory that was taken since birth. */
+/* Frees the memory that was allocated after tts_ledger_new(). */
 static void give_more_memory(struct tts_ledger *ledger)
 {
     const struct tts_alloc *alloc = ledger->more_alloc;
@@ -201,7 +209,7 @@ static void set_table(struct tts_ledger *ledger, struct slot *slots, uint64_t *n
     set_full(ledger);
 }
 
-/* Selects one of the tables of birth. */
+/* Makes one of the tables of tts_ledger_new() the current table. */
 static void set_first_table(struct tts_ledger *ledger, size_t first, uint32_t bits)
 {
     struct slot *slots = ledger->first_slots + first;
@@ -209,8 +217,8 @@ static void set_first_table(struct tts_ledger *ledger, size_t first, uint32_t bi
     memset(slots, 0, sizeof(*slots) << bits);
 }
 
-/* Allocates a table that is wider than the tables of birth. Returns false if there is no
- * memory. */
+/* Allocates a table that is wider than the tables of tts_ledger_new(). Returns false if there
+ * is no memory. */
 static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
 {
     const struct tts_alloc *alloc = ledger->more_alloc;
@@ -219,7 +227,8 @@ static bool set_more_table(struct tts_ledger *ledger, uint32_t bits)
     if (!memory)
         return false;
     struct slot *slots = aligned_bytes(memory);
-    /* New pages are zero already, and stay untouched until used. */
+    /* New pages contain zeros already. Not clearing them leaves them untouched until they are
+     * used. */
     if (alloc != tts_alloc_pages())
         memset(slots, 0, sizeof(*slots) << bits);
     ledger->more = memory;
@@ -237,8 +246,9 @@ void tts_ledger_reset(struct tts_ledger *ledger)
 
 /* ---- the table ---- */
 
-/* Ids are mostly consecutive. A step near the golden ratio spreads them evenly. The lower bits
- * of the step are secret, as a defence against ids that are chosen to collide. */
+/* Returns the place where the search for an id starts. Ids are mostly consecutive, and a step
+ * near the golden ratio spreads them evenly. The lower bits of the step are secret, so that
+ * nobody can choose ids that all have the same place. */
 static TTS_FORCE_INLINE uint32_t best_entry_place(const struct tts_ledger *ledger,
                                                   uint8_t device, uint64_t id)
 {
@@ -246,7 +256,7 @@ static TTS_FORCE_INLINE uint32_t best_entry_place(const struct tts_ledger *ledge
     return ((uint32_t)(hash >> ledger->shift) & ~(uint32_t)(RUN - 1)) | (uint32_t)(id % RUN);
 }
 
-/* Returns the place of the key, or the empty slot for it. */
+/* Returns the place of the key, or of the empty slot where the key would be entered. */
 static TTS_FORCE_INLINE uint32_t look_up_place(const struct tts_ledger *ledger, uint8_t device,
                                                uint64_t id)
 {
@@ -312,7 +322,8 @@ TTS_COLD static bool make_table_room(struct tts_ledger *ledger)
 
 void tts_ledger_expect(struct tts_ledger *ledger, uint64_t count)
 {
-    /* The count may come from a damaged file. Room above live_max is made when entries come. */
+    /* Limit the count to live_max, because the count may come from a damaged file. Room for
+     * more is made when the entries come. */
     uint64_t most = count < ledger->live_max ? count : ledger->live_max;
     while (full_count_at(table_width_of(ledger)) < most && widen_ledger_table(ledger))
         continue;
@@ -354,8 +365,8 @@ void tts_ledger_replace(struct tts_ledger *ledger, uint32_t place, struct tts_en
     write_entry(ledger, place, entry);
 }
 
-/* Moves the entries up to the next empty slot back, unless an entry would move before its best
- * place. */
+/* Fills a gap in the table: moves each entry between the gap and the next empty slot back into
+ * the gap, unless the entry would then be before its best place. */
 static TTS_FORCE_INLINE void close_entry_gap(struct tts_ledger *ledger, uint32_t gap)
 {
     struct slot *slots = ledger->slots;
@@ -421,7 +432,8 @@ uint32_t tts_ledger_next(const struct tts_ledger *ledger, uint32_t *cursor)
 
 /* ---- parts in L1 ---- */
 
-/* The part that was dropped last is most likely in the cache. */
+/* Returns the index of an unused L1 part: the one that was dropped last, because it is most
+ * likely in the cache. */
 static uint32_t take_unused_l1(struct tts_ledger *ledger)
 {
     uint32_t idx = ledger->l1_free;
@@ -492,7 +504,7 @@ const struct tts_l1_entry *tts_ledger_l1_next(const struct tts_ledger *ledger, u
     return part;
 }
 
-/* ---- the whole ---- */
+/* ---- the whole ledger ---- */
 
 static bool is_l1_part_valid(const struct tts_ledger *ledger, const struct tts_l1_entry *part,
                              uint32_t before)

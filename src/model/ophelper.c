@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-/* Names as in graph captures. The namespace changed over time. In 2024 every device operation
- * had the name "Device Operation" in addition to its own. */
+/* The names of helpers in graph captures. Their namespace changed over time. "Device Operation"
+ * is here because in 2024 each device operation was reported twice: with this name and with its
+ * own. */
 static const struct {
     const char *name;
     size_t len;

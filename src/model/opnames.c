@@ -13,9 +13,12 @@ struct name {
     char text[TTS_OP_NAME_MAX + 1];
 };
 
-/* The table has the indices of names, at the lower bits of their hashes. 0 is an empty slot. */
+/* The names and a hash table of their indices. The lower bits of a hash are the first slot to
+ * look at. An empty slot has 0. */
 struct tts_opnames {
-    uint64_t last_hash; /* result of the last search: operations allocate several times */
+    /* Hash and result of the last search: an operation often allocates several buffers in a
+     * row. */
+    uint64_t last_hash;
     uint32_t last_idx;
     uint32_t mask, count, max;
     uint32_t *table;
@@ -73,7 +76,7 @@ static uint64_t mix_name_hash(uint64_t hash, uint64_t word)
     return (a * b ^ tts_mul_high(a, b)) + UINT64_C(0x9e3779b97f4a7c15);
 }
 
-/* Returns the printable form of a byte. Names are printed. */
+/* Returns the byte, or '?' for a control character, because names are printed. */
 static unsigned char printable_byte(char c)
 {
     unsigned char byte = (unsigned char)c;
@@ -103,7 +106,7 @@ void tts_opnames_cut(const char **name, size_t *len)
         return;
     *name += *len - TTS_OP_NAME_MAX;
     *len = TTS_OP_NAME_MAX;
-    /* A cut character leaves at most three bytes. */
+    /* Drop the rest of a character that the cut split: at most three bytes. */
     for (int i = 0; i < 3 && ((unsigned char)**name & 0xc0) == 0x80; i++) {
         *name += 1;
         *len -= 1;
@@ -133,7 +136,7 @@ size_t tts_opnames_copy(char out[TTS_OP_NAME_MAX], const char *name, size_t len)
     return len;
 }
 
-/* Returns the slot of a hash, or the empty slot for it. */
+/* Returns the slot of a hash, or the empty slot where the hash would be stored. */
 static uint32_t *name_slot(const struct tts_opnames *names, uint64_t hash)
 {
     assert(names->count <= names->mask); /* otherwise the loop would not end */

@@ -1,6 +1,7 @@
-/* opnames.h: the names of operations. Each name is stored once and identified by a hash. All
- * memory is allocated at birth. When it is full, all further names are TTS_OPNAMES_OTHER, with
- * the text "(other)". Texts stay valid until tts_opnames_free(). One thread at a time. */
+/* opnames.h: the names of operations. Each name is stored once and identified by a hash.
+ * tts_opnames_new() allocates all memory. When the memory is full, all further names become
+ * TTS_OPNAMES_OTHER, with the text "(other)". Texts stay valid until tts_opnames_free(). One
+ * thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -18,17 +19,17 @@ TTS_NODISCARD enum tts_status tts_opnames_new(uint32_t max, const struct tts_all
                                               struct tts_opnames **out);
 void tts_opnames_free(struct tts_opnames *names); /* `names` may be NULL */
 
-/* Cuts a name to its last TTS_OP_NAME_MAX bytes, or slightly less, so that it starts with a
- * whole character. Names have similar beginnings and differ at the end. Two names that differ
- * only in the part cut off are equal. */
+/* Cuts a name to its last TTS_OP_NAME_MAX bytes, or slightly less, so that the rest starts with
+ * a whole character. The end is kept, because long names often differ only at the end. Two
+ * names that differ only in the removed part become equal. */
 void tts_opnames_cut(const char **name, size_t *len);
 
-/* Returns the hash of a name after tts_opnames_cut(). Never 0. */
+/* Returns the hash of a name after tts_opnames_cut(). The hash is never 0. */
 uint64_t tts_opnames_hash(const char *name, size_t len);
 
-/* Writes a name in its stored form, without a terminator: its last TTS_OP_NAME_MAX bytes, with
- * control characters as '?'. Returns the length. Names with the same stored form are equal and
- * have the same hash. */
+/* Writes a name in its stored form, without a terminator: the name after tts_opnames_cut(),
+ * with '?' instead of each control character. Returns the length. Names with the same stored
+ * form are equal and have the same hash. */
 size_t tts_opnames_copy(char out[TTS_OP_NAME_MAX], const char *name, size_t len);
 /* Stores a name under its hash. */
 void tts_opnames_add(struct tts_opnames *names, uint64_t hash, const char *name, size_t len);

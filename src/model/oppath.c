@@ -10,17 +10,19 @@
 struct oppath_frame {
     uint64_t own;   /* hash of the operation */
     uint64_t owner; /* hash of the innermost operation that is not a helper */
-    uint64_t path;  /* hash of the path of that operation */
-    bool is_helper; /* this operation and all around it are helpers */
+    uint64_t path;  /* hash of the path of `owner` */
+    bool is_helper; /* this operation and all operations around it are helpers */
 };
 
 struct oppath_thread {
     uint32_t thread;
-    uint64_t depth; /* may exceed the number of frames */
+    /* Number of operations in progress; may exceed the number of stored frames. */
+    uint64_t depth;
     struct oppath_frame frames[TTS_OPPATH_DEPTH];
 };
 
-/* Both are texts of the fold and are compared by address. */
+/* A path: the operation `op` inside the path `parent`. Both are texts of the fold and are
+ * compared by address. */
 struct oppath_node {
     const char *op, *parent;
 };
@@ -28,8 +30,9 @@ struct oppath_node {
 struct tts_oppath {
     struct oppath_thread *threads;
     size_t thread_count, thread_capacity, last;
-    struct oppath_node *table; /* by `op`. op = NULL: free slot. At most half full */
-    size_t width, count;       /* width is 0 or a power of 2 */
+    /* Hash table by `op`, at most half full; `op` is NULL in an empty slot. */
+    struct oppath_node *table;
+    size_t width, count; /* width is 0 or a power of 2 */
     const struct tts_alloc *alloc;
 };
 
@@ -104,7 +107,8 @@ static uint64_t join_op_hashes(uint64_t path, uint64_t op)
     return hash ? hash : 1;
 }
 
-/* Returns the path of `op` inside `parent`, or `op` itself if there is no room for the path. */
+/* Returns the hash of the path of `op` inside `parent`, or the hash of `op` if there is no room
+ * for the path. */
 static uint64_t enter_path(struct tts_oppath *paths, struct tts_fold *fold, uint64_t parent,
                            const struct tts_item_op *op)
 {
@@ -127,8 +131,8 @@ static uint64_t enter_path(struct tts_oppath *paths, struct tts_fold *fold, uint
 
 /* ---- threads ---- */
 
-/* Returns the stack of a thread, or NULL if there are TTS_OPPATH_THREADS already or no
- * memory. */
+/* Returns the stack of a thread. Creates the stack if needed. Returns NULL if there are
+ * TTS_OPPATH_THREADS threads already or there is no memory. */
 static struct oppath_thread *find_thread(struct tts_oppath *paths, uint32_t thread)
 {
     for (size_t i = 0; i < paths->thread_count; i++)
@@ -181,7 +185,8 @@ static void end_path_op(struct tts_oppath *paths, uint32_t number)
         thread->depth--;
 }
 
-/* Returns the innermost operation of a thread if it has this hash, else NULL. */
+/* Returns the innermost operation of a thread if the operation has this hash, otherwise
+ * NULL. */
 static const struct oppath_frame *find_frame(const struct oppath_thread *thread, uint64_t hash)
 {
     if (thread->depth == 0 || thread->depth > TTS_OPPATH_DEPTH)
@@ -200,8 +205,8 @@ uint64_t tts_oppath_find(const struct tts_oppath *paths, uint64_t op_hash)
 {
     if (op_hash == 0 || paths->thread_count == 0)
         return op_hash;
-    /* An event does not name its thread. Most often it is the thread of the last operation
-     * event. */
+    /* An event does not name its thread. Look first at the thread of the last OP_BEGIN or
+     * OP_END, which is most often the right one. */
     const struct oppath_frame *frame = find_frame(&paths->threads[paths->last], op_hash);
     for (size_t i = 0; !frame && i < paths->thread_count; i++)
         frame = find_frame(&paths->threads[i], op_hash);
@@ -222,7 +227,8 @@ uint64_t tts_oppath_event(struct tts_oppath *paths, struct tts_fold *fold,
 
 /* ---- texts ---- */
 
-/* Writes `text` before *at. If there is not enough room, writes only its end. */
+/* Writes `text` into `out` so that it ends before *at, and moves *at to its start. If there is
+ * not enough room, writes only the end of `text`. */
 static void put_before(char *out, size_t *at, const char *text)
 {
     size_t len = strlen(text), room = *at;

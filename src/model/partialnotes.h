@@ -14,14 +14,16 @@ enum {
 struct tts_partial_note {
     /* "damage", "graph", "l1", "missed", "program", "refused", "start", "state", "stopped" */
     const char *kind;
-    uint64_t line; /* 0: none */
+    uint64_t line; /* line of the file; 0 if the note has none */
     char text[TTS_PARTIAL_TEXT_MAX];
 };
 
-/* The answer covers the whole file if there are no notes. */
+/* All notes about one file. If there are no notes, the answer covers the whole file. */
 struct tts_partial_notes {
     size_t count;
-    bool is_beginning; /* only the end is missing, so peaks are at least those shown */
-    bool is_stopped;   /* the last note is of kind "program" */
+    /* The answer covers the beginning of the file and only the end is missing, so the real
+     * peaks may be higher. */
+    bool is_beginning;
+    bool is_stopped; /* the last note is of kind "program" */
     struct tts_partial_note note[TTS_PARTIAL_NOTES_MAX];
 };

@@ -1,4 +1,5 @@
-/* watch.c: the phases of a fold, and their end: running figures become usages. */
+/* watch.c: the watches of a fold. A watch counts the figures of a phase and, at the end of the
+ * phase, converts them to a struct tts_phase. */
 
 #include "base/heap.h"
 #include "model/fold_inside.h"
@@ -187,7 +188,8 @@ static void keep_peak_buffers(const struct tts_fold *fold, struct tts_watch *wat
     }
 }
 
-/* Completes and sorts the parts of all peaks. Starts the phase of devices without an event. */
+/* Adds the parts that are still on the cores to all peaks and sorts the parts. Starts the phase
+ * of devices that had no event in it. */
 static void finish_peaks(const struct tts_fold *fold, struct tts_watch *watch)
 {
     for (uint16_t idx = 0; idx < fold->device_count; idx++) {
@@ -214,7 +216,7 @@ static void fill_device_core(const struct tts_fold *fold, const struct tts_watch
     assert(out->part_count <= listed_parts(watch->devices[idx].peak.sum.parts));
 }
 
-/* `run` has the peak of the whole phase. */
+/* Fills the usage of a pool. `run` has the peak of the whole phase. */
 static void fill_pool_usage(struct tts_pool_usage *out, const struct tts_pool_tally *run,
                             struct tts_pool_total *total)
 {
@@ -278,8 +280,9 @@ static const struct tts_pool_usage *pool_in_usage(const struct tts_usage *usage,
     return pool == L1_WITH_SMALL ? &usage->l1_with_small : &usage->pools[pool];
 }
 
-/* The figures of the phase come from one device, the cumulative figures from one device, which
- * may be another. */
+/* Takes the figures of the phase from the device that used the pool most in the phase, and the
+ * cumulative figures from the device with the highest cumulative peak. These may be different
+ * devices. */
 static void fill_most_used(struct tts_pool_usage *out, const struct tts_phase *phase, int pool)
 {
     *out = (struct tts_pool_usage){0};
@@ -310,7 +313,7 @@ static void fill_whole_usage(struct tts_watch *watch, struct tts_phase *phase)
     fill_most_used(&whole->pools[TTS_POOL_L1], phase, TTS_POOL_L1);
     fill_most_used(&whole->pools[TTS_POOL_L1_SMALL], phase, TTS_POOL_L1_SMALL);
     fill_most_used(&whole->l1_with_small, phase, L1_WITH_SMALL);
-    whole->peak_total_bytes = 0; /* the sum of L1 over devices is on no core */
+    whole->peak_total_bytes = 0; /* no core has the sum of the L1 of several devices */
     for (size_t i = 0; i < phase->device_count; i++) {
         const struct tts_usage *usage = &phase->devices[i].usage;
         whole->peak_cb_bytes = more_bytes(whole->peak_cb_bytes, usage->peak_cb_bytes);
@@ -321,8 +324,8 @@ static void fill_whole_usage(struct tts_watch *watch, struct tts_phase *phase)
     }
 }
 
-/* Fills the peak of the fullest device. If the device is listed, uses the parts of its own
- * usage. */
+/* Fills the core peak of the whole phase: the peak of the device with the fullest core. If this
+ * device is listed, its usage has the parts already, and they are used. */
 static void fill_whole_core(const struct tts_fold *fold, const struct tts_watch *watch,
                             struct tts_phase *phase, struct tts_core_part *parts)
 {

@@ -50,8 +50,7 @@ concept has_hooks = requires(R &runtime)
 };
 
 // A hook that blocks every call of the interface. If the runtime's interface has a function
-// that this class does not override, the class stays abstract and the runtime cannot be held
-// back.
+// that this class does not override, the class stays abstract and the runtime cannot be held.
 template <class H> class Blocker : public H
 {
   public:
@@ -106,9 +105,9 @@ template <class R> using HookOf = Blocker<typename HookCall<decltype(&R::add_hoo
 #undef TTSCOPE_HOLD_HAS_MESH
 #undef TTSCOPE_HOLD_HAS_TTNN
 
-// Holds the runtime back. problem() says whether it does, and what to do if not. Must be
-// destroyed on the thread that made it: on another thread the hook stays installed, but no
-// longer blocks anything.
+// Holds the runtime: while it exists, the runtime allocates and runs nothing on this thread.
+// problem() says whether this works, and what to do if not. Must be destroyed on the thread
+// that made it: on another thread the hook stays installed, but no longer blocks anything.
 template <class R> class HoldOn
 {
   public:

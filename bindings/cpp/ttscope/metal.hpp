@@ -164,7 +164,8 @@ inline tts_core_range range(std::size_t x0, std::size_t y0, std::size_t x1,
     return {narrow(x0), narrow(y0), narrow(x1), narrow(y1)};
 }
 
-// Covers the cores with few rectangles. Returns their number, 0 if there would be too many.
+// Covers the cores with few rectangles. Returns the number of rectangles, or 0 if there would
+// be too many.
 inline std::size_t rectangles(Rows rows, Ranges &out) noexcept
 {
     std::size_t count = 0;
@@ -184,7 +185,8 @@ inline std::size_t rectangles(Rows rows, Ranges &out) noexcept
     return count;
 }
 
-// Makes one range for each row, from its first core to its last.
+// Makes one range for each row, from the first core of the row to the last. Returns the number
+// of ranges.
 inline std::size_t spans(const Rows &rows, Ranges &out) noexcept
 {
     std::size_t count = 0;
@@ -220,8 +222,8 @@ template <class B> void add_request(tts_event &event, const B &buffer) noexcept
     try {
         if constexpr (requires { static_cast<std::uint64_t>(buffer.address()); })
             event.address = static_cast<std::uint64_t>(buffer.address());
-        // A buffer that is held back has no address. A buffer with an address on each core has
-        // no common address.
+        // A buffer that was not placed because of a hold has no address. A buffer with a
+        // different address on each core has no common address.
         event.has_address = event.address != 0 && event.range_count == 0;
         if constexpr (requires { static_cast<std::uint64_t>(buffer.page_size()); })
             event.page_bytes = static_cast<std::uint64_t>(buffer.page_size());
@@ -346,7 +348,8 @@ class Recorder
             held_back(Runtime::instance(), *program, device);
     }
 
-    // Reports that a program was destroyed, with all it had on the cores of a chip.
+    // Reports that a program was destroyed. Its circular buffers on the cores of a chip are
+    // gone.
     template <class D> void release(const D *device)
     {
         const Place place = place_of(device);
@@ -468,8 +471,8 @@ class Recorder
         return spans(rows, out);
     }
 
-    // Finds the cores that have a shard. Returns 0 if they are unknown; then the buffer counts
-    // as one in lockstep.
+    // Finds the cores that have a shard, as ranges. Returns the number of ranges, or 0 if the
+    // cores are unknown; then the buffer counts on every core.
     template <class B> std::size_t gather_shards(const B &buffer, Ranges &out)
     {
         if constexpr (requires { buffer.shard_spec().tensor_shard_spec.grid.ranges(); }) {
@@ -551,8 +554,9 @@ class Recorder
             known.has_cbs.store(true, std::memory_order_release);
     }
 
-    // Moves the chip to its mesh, if it is not there yet. The contents of its cores belong to
-    // the old mesh, and no program of the new mesh ends them, so they are ended here.
+    // Moves the chip to its mesh, if the chip is not there yet. The contents of its cores
+    // belong to the old mesh, and no program of the new mesh ends them, so this function ends
+    // them.
     void settle(Known &chip, std::uint32_t id, std::uint64_t mesh)
     {
         const std::uint64_t home = home_of(id, mesh);

@@ -68,8 +68,9 @@ class Error : public std::runtime_error
     tts_status status_;
 };
 
-// NO_DISPATCH holds back the modelled devices that are attached to the tracker. In a
-// MemoryUsageTracker it also holds back tt-metal, if tt-metal's headers were found.
+// NO_DISPATCH keeps the modelled devices that are attached to the tracker from placing buffers.
+// In a MemoryUsageTracker it also keeps tt-metal from allocating and running, if tt-metal's
+// headers were found.
 enum class Mode { NORMAL = TTS_CAPTURE_NORMAL, NO_DISPATCH = TTS_CAPTURE_NO_DISPATCH };
 
 namespace detail
@@ -234,8 +235,8 @@ struct Finish {
 
 } // namespace detail
 
-// Ends and clears the session that it was made for. Later sessions of the capture are not
-// affected.
+// The destructor of a guard ends and clears the session that the guard was made for. Later
+// sessions of the capture are not affected.
 class Guard
 {
   public:
@@ -512,7 +513,8 @@ class Capture
     {
         return text_of(tts_capture_text);
     }
-    // Returns the table of the true core peaks.
+    // Returns a table with the highest use of a core in each phase, and the contents of that
+    // core.
     std::string cores_text() const
     {
         return text_of(tts_capture_cores_text);

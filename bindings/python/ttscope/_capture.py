@@ -97,8 +97,8 @@ class Capture:
 
     def end(self, name: str = _native.PHASE_END) -> None:
         """Ends the last phase, names it `name`, and ends the capture. Does nothing if the
-        capture is not active. After a MemoryError it has ended too, but the last phase is
-        lost."""
+        capture is not active. After a MemoryError the capture has ended
+        too, but its last phase is lost."""
         encoded, error = _native.encode_name(name), Error()
         with self._lock:
             status = lib.tts_capture_end(self._ptr, encoded, byref(error))
@@ -142,7 +142,7 @@ class Capture:
         return iter(self.phases)
 
     def __getitem__(self, name: str) -> Phase:
-        """Returns the finished phase of that name. Raises KeyError if no phase or
+        """Returns the finished phase with that name. Raises KeyError if no phase or
         several phases have the name."""
         if not isinstance(name, str):
             raise TypeError(f"a phase is found by its name, a str, not {type(name).__name__}; "
@@ -160,7 +160,7 @@ class Capture:
         return self._text(lib.tts_capture_text)
 
     def cores_text(self) -> str:
-        """Returns a table of the true core peak of each phase and the contents of that core."""
+        """Returns a table: the highest use of a core in each phase, and its contents."""
         return self._text(lib.tts_capture_cores_text)
 
     def print(self, file: Optional[TextIO] = None) -> None:

@@ -2,8 +2,8 @@
 
 A trace is a list of nodes; each node is a dict. Traces of every runtime version can be read:
 numbers may be texts, and fields of newer runtimes may be missing. docs/design/graph.md describes
-the nodes. The figures of a segment must equal those that the runtime computes from its trace. So
-all events belong to one device: the runtime adds up all device ids, and counts a circular buffer
+the nodes. The figures of a segment must be those that the runtime computes from its trace. So
+all events belong to one device: the runtime adds up all devices, and counts a circular buffer
 once for each chip.
 """
 

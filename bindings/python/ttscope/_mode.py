@@ -6,9 +6,9 @@ import enum
 
 
 class RunMode(enum.Enum):
-    """NORMAL: the program runs and is counted. NO_DISPATCH: while the capture is active, nothing
-    is placed or run on attached devices, so sizes may exceed the devices. The figures are the
-    same."""
+    """With NORMAL, the program runs and is counted. With NO_DISPATCH, nothing is placed or run on
+    attached devices while the capture is active, so sizes may exceed the devices. The figures
+    are the same."""
 
     NORMAL = 0
     NO_DISPATCH = 1

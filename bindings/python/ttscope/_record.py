@@ -82,7 +82,8 @@ class Recorder:
                           RuntimeWarning, stacklevel=2)
 
     def begin(self) -> None:
-        """Makes the file. ``with`` calls it. OSError: the file cannot be made or has no room."""
+        """Makes the file. ``with`` calls it. Raises OSError if the file cannot be
+        made or has no room."""
         config = _native.RecorderConfig(self._path, self._keep_bytes)
         out, error = ctypes.c_void_p(), Error()
         with self._lock:
@@ -97,8 +98,9 @@ class Recorder:
         _native.check(status, error)
 
     def end(self) -> None:
-        """Finishes the file. Does nothing if there is no recording. OSError: the recording had
-        stopped before, or the file could not be finished; the events in the file are valid."""
+        """Finishes the file. Does nothing if there is no recording. Raises OSError if the
+        recording had stopped before, or if the file could not be finished; the events in the
+        file are valid."""
         state, error = _native.RecorderState(), Error()
         with self._lock:
             if not self._ptr:

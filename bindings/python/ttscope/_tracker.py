@@ -24,8 +24,8 @@ _U16 = 2**16 - 1
 
 @dataclasses.dataclass(frozen=True)
 class Health:
-    """How complete the figures are. Counts since the first capture or recording began to
-    listen."""
+    """Counters that tell how complete the figures are. They count from the moment when the
+    first capture or recording began to listen."""
 
     events: int  #: events that were counted
     dropped: int  #: not counted: too many at once, or more than devices_max devices
@@ -113,9 +113,9 @@ class Tracker:
 
         `pool` is "DRAM", "L1", "L1_SMALL" or "TRACE", or an enum member of that name, such as
         ttnn.BufferType.L1. In L1 and L1_SMALL, `bytes_per_bank` is the number of bytes in the
-        fullest bank. Give `block_bytes` if each bank gives up more than that. With `cores`, only
-        these cores have a block of the buffer. The id is unique among the live buffers of the
-        device.
+        fullest bank. Give `block_bytes` if the buffer takes more than that in each bank. With
+        `cores`, only these cores have a block of the buffer. The id is unique among the live
+        buffers of the device.
         """
         if not self._active.value:
             return
@@ -149,8 +149,8 @@ class Tracker:
         """Reports that the program has a circular buffer of `size` bytes on each of `cores`.
 
         `cores` are ranges (x0, y0, x1, y1), both ends included, or cores (x, y), that do not
-        overlap. `kind` is "cb", "dfb" or "scratchpad". If it uses the memory of a buffer (global,
-        a view), it is `borrowed` and takes no memory of its own.
+        overlap. `kind` is "cb", "dfb" or "scratchpad". If it uses the memory of a buffer
+        (because it is global or a view), set `borrowed`: then it takes no memory of its own.
         """
         if not self._active.value:
             return
@@ -229,8 +229,8 @@ _process_lock = threading.Lock()
 
 
 def process_tracker() -> Tracker:
-    """Returns the tracker of the process. C and C++ code of the process share it. It is never
-    freed."""
+    """Returns the tracker of the process. C and C++ code of the process use the same tracker.
+    It is never freed."""
     global _process
     with _process_lock:
         if _process is None:

@@ -47,7 +47,7 @@ enum tts_rec_mark {
     TTS_REC_MARK_LEFT_OUT = 15,
 };
 
-/* Flags of a shape. Its kind is in the bits above them. */
+/* Flags of a shape (recdec.h). The kind of the shape is in the bits above the flags. */
 enum {
     TTS_SHAPE_ADDRESS = 1,
     TTS_SHAPE_BORROWED = 2,
@@ -55,7 +55,7 @@ enum {
     TTS_SHAPE_BANKS = 8,
     TTS_SHAPE_REQUEST = 16,
     TTS_SHAPE_RANGES = 32,
-    TTS_SHAPE_KIND = 6, /* shift of the kind */
+    TTS_SHAPE_KIND = 6, /* number of bits below the kind */
 };
 
 enum {
@@ -64,8 +64,8 @@ enum {
     TTS_REC_RANGES = 64,
     TTS_REC_FAILURE_FIELDS = 24,
     TTS_VARINT_MAX = 10,
-    /* The upper half of a record's first byte: the time itself up to TTS_TIME_SHORT, else the
-     * form of the time that follows. */
+    /* The upper half of a record's first byte. A value up to TTS_TIME_SHORT is the time since
+     * the last record. A higher value is the form of the time that follows the first byte. */
     TTS_TIME_SHORT = 12,
     TTS_TIME_BYTE = 13,
     TTS_TIME_TWO = 14,
@@ -74,7 +74,8 @@ enum {
     TTS_TIME_VARINT_FROM = TTS_TIME_TWO_FROM + 65536,
 };
 
-#define TTS_VARINT_MORE UINT64_C(0x8080808080) /* in 5 bytes: another byte follows */
+/* The bits of 5 bytes that say "another byte follows". */
+#define TTS_VARINT_MORE UINT64_C(0x8080808080)
 
 static inline uint64_t tts_zigzag(uint64_t difference)
 {
@@ -86,15 +87,16 @@ static inline uint64_t tts_unzigzag(uint64_t value)
     return value >> 1 ^ (0 - (value & 1));
 }
 
-/* Spreads the lowest 35 bits, 7 to a byte. */
+/* Spreads the lowest 35 bits of `value` over 5 bytes, 7 bits in each byte. */
 static TTS_FORCE_INLINE uint64_t tts_varint_spread(uint64_t value)
 {
     return (value & 0x7f) | (value & 0x3f80) << 1 | (value & 0x1fc000) << 2 |
            (value & 0xfe00000) << 3 | (value & UINT64_C(0x7f0000000)) << 4;
 }
 
-/* Returns the bytes of a value below 2^35 as a word, at most 5 bytes. Branches only for the
- * shortest form, because the length of the next value is unpredictable. */
+/* Returns the varint of a value below 2^35 as a word, and its length (1 to 5) in *bytes.
+ * Branches only for the shortest form, because a branch on the length would be mispredicted
+ * often. */
 static TTS_FORCE_INLINE uint64_t tts_varint_word(uint64_t value, unsigned *bytes)
 {
     if (TTS_LIKELY(value < 0x80)) {
@@ -107,13 +109,13 @@ static TTS_FORCE_INLINE uint64_t tts_varint_word(uint64_t value, unsigned *bytes
            (TTS_VARINT_MORE & ((UINT64_C(1) << 8 * (count - 1)) - 1));
 }
 
-/* Reads a varint that ends before `end`. Returns the address after it, or NULL if it does not
- * end in time or does not fit in 64 bits. */
+/* Reads a varint that ends before `end`. Returns the address after the varint, or NULL if the
+ * varint does not end before `end` or does not fit in 64 bits. */
 const unsigned char *tts_varint_get(const unsigned char *at, const unsigned char *end,
                                     uint64_t *out);
 
-/* Like tts_varint_get(), without a loop, for most values. Returns NULL if fewer than 8 bytes
- * are left or the varint is longer. */
+/* Like tts_varint_get(), but without a loop, and only for varints of at most 8 bytes. Returns
+ * NULL if fewer than 8 bytes are left or the varint is longer. */
 static TTS_FORCE_INLINE const unsigned char *
 tts_varint_get_quick(const unsigned char *at, const unsigned char *end, uint64_t *out)
 {
@@ -127,7 +129,8 @@ tts_varint_get_quick(const unsigned char *at, const unsigned char *end, uint64_t
     uint64_t last = ~word & UINT64_C(0x8080808080808080);
     if (TTS_UNLIKELY(!last))
         return NULL;
-    /* Keep the bytes of the varint, then join groups of two, four and eight. */
+    /* Clear the bytes after the varint. Then join the 7-bit groups: two, then four, then eight
+     * of them. */
     word &= last ^ (last - 1);
     word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
     word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;

@@ -24,9 +24,10 @@ void tts_recdec_begin(struct tts_recdec *dec, const struct tts_rec_block *block,
 
 /* --- the common case -------------------------------------------------------------------- */
 
-/* Each of these functions is compiled twice. With `is_quick` it only accepts the common forms,
- * calls nothing and sets no error. A record that it refuses is read again by the other version,
- * which accepts every form and sets the error. */
+/* Each function of this section is compiled twice. The version with `is_quick` accepts only the
+ * most frequent forms, calls no function and sets no error. If this version refuses a record,
+ * the other version reads the record again. The other version accepts every form and sets the
+ * error. */
 
 /* Reads the time that follows the first byte. */
 static TTS_FORCE_INLINE bool read_time(struct tts_recdec_in *in, unsigned nibble, bool is_quick)
@@ -76,7 +77,7 @@ static TTS_FORCE_INLINE bool read_buffer(struct tts_recdec_in *in, unsigned *slo
     return dec->has_shape[*slot] && dec->shapes[*slot].event.kind == TTS_EVENT_ALLOC;
 }
 
-/* Fills the fields that all events have. */
+/* Fills the fields of an item that all events have. */
 static TTS_FORCE_INLINE void make_event(struct tts_recdec *dec, struct tts_item *out)
 {
     out->kind = TTS_ITEM_EVENT;

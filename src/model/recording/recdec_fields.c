@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* --- refusals --------------------------------------------------------------------------- */
+/* --- errors ----------------------------------------------------------------------------- */
 
 TTS_COLD bool tts_recdec_refuse(const struct tts_recdec *dec, const unsigned char *at,
                                 struct tts_error *err, const char *format, ...)
@@ -236,7 +236,7 @@ static bool read_draft(struct tts_recdec_in *in, struct draft *draft)
     return true;
 }
 
-/* Returns whether the event has fields that events of its kind cannot have. */
+/* Returns whether the event has a field that no event of its kind can have. */
 static bool is_odd(const struct tts_event *event)
 {
     bool has_request = event->placement != TTS_PLACE_DEFAULT || event->cores != 0;
@@ -247,7 +247,8 @@ static bool is_odd(const struct tts_event *event)
            (event->borrowed && event->kind == TTS_EVENT_SCRATCHPAD);
 }
 
-/* The event is checked here, once for all events with this shape. */
+/* Reads the definition of a shape. Checks its event here, once for all events with this
+ * shape. */
 static bool define_shape(struct tts_recdec_in *in)
 {
     struct tts_recdec *dec = in->dec;

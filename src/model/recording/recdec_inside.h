@@ -1,5 +1,5 @@
-/* recdec_inside.h: reads the fields of one record. Each function returns false after it has set
- * the error. The decoder changes only after a record was read completely. */
+/* recdec_inside.h: reads the fields of one record. If a function fails, it sets the error and
+ * returns false. The decoder changes only after a record was read completely. */
 #pragma once
 
 #include "model/recording/recdec.h"
@@ -11,7 +11,7 @@ struct tts_recdec_in {
     struct tts_error *err;
 };
 
-/* Set the error at the place `at` and return false. */
+/* Both functions set the error at the place `at` and return false. */
 bool tts_recdec_refuse(const struct tts_recdec *dec, const unsigned char *at,
                        struct tts_error *err, const char *format, ...) TTS_PRINTF(4, 5);
 bool tts_recdec_refuse_varint(const struct tts_recdec *dec, const unsigned char *at,
@@ -21,16 +21,17 @@ bool tts_recdec_refuse_end(const struct tts_recdec *dec, const unsigned char *at
 
 bool tts_recdec_byte(struct tts_recdec_in *in, unsigned *out);
 bool tts_recdec_varint(struct tts_recdec_in *in, uint64_t *out);
-/* Reads a number of at most `max`. `what` names it in the error. */
+/* Reads a number of at most `max`. `what` is the name of the number in the error. */
 bool tts_recdec_bounded(struct tts_recdec_in *in, uint64_t max, const char *what,
                         uint64_t *out);
 bool tts_recdec_bytes(struct tts_recdec_in *in, size_t count, const unsigned char **out);
-/* Read the number of a defined slot. A shape is the shape of a buffer or of a part on cores. */
+/* tts_recdec_shape() reads the number of a defined shape, which is the shape of a buffer or of
+ * a program part. tts_recdec_name() reads the number of a defined name. */
 bool tts_recdec_shape(struct tts_recdec_in *in, bool is_buffer, unsigned *out);
 bool tts_recdec_name(struct tts_recdec_in *in, unsigned *out);
 
-/* Makes an item of this kind with all other fields 0. The second function makes and counts an
- * event. */
+/* tts_recdec_make_item() makes an item of this kind with all other fields 0.
+ * tts_recdec_make_event() makes an item of kind EVENT and counts the event. */
 void tts_recdec_make_item(const struct tts_recdec *dec, enum tts_item_kind kind,
                           struct tts_item *out);
 void tts_recdec_make_event(struct tts_recdec *dec, enum tts_event_kind kind,
@@ -41,9 +42,10 @@ bool tts_recdec_check_place(const struct tts_recdec_in *in, bool is_inside, cons
 
 /* These functions read a record after its first byte. */
 
-/* Reads an event without fields. */
+/* Reads an event that has no fields. */
 bool tts_recdec_bare(struct tts_recdec_in *in, enum tts_event_kind kind, struct tts_item *out);
-/* Reads a definition. Sets *is_name if it defines the name `slot`. */
+/* Reads a definition of a slot. Sets *is_name, and *slot to the number of the slot, if the
+ * definition is a name. */
 bool tts_recdec_define(struct tts_recdec_in *in, bool *is_name, unsigned *slot);
 bool tts_recdec_mark(struct tts_recdec_in *in, struct tts_item *out);
 bool tts_recdec_live(struct tts_recdec_in *in, struct tts_item *out);

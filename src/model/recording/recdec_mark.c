@@ -4,7 +4,7 @@
 
 /* --- keyframes -------------------------------------------------------------------------- */
 
-/* Reads the event number of a live buffer or part. */
+/* Reads the number of the event that made a live buffer or part. */
 static bool read_live_seq(struct tts_recdec_in *in, uint64_t *out)
 {
     const unsigned char *begin = in->at;
@@ -66,7 +66,7 @@ static bool read_keyframe_part(struct tts_recdec_in *in, struct tts_item *out)
 
 /* --- marks ------------------------------------------------------------------------------ */
 
-/* Reads a mark that has only a capture. */
+/* Reads a mark whose only field is the number of a capture. */
 static bool read_capture(struct tts_recdec_in *in, enum tts_item_kind kind,
                          struct tts_item *out)
 {
@@ -130,7 +130,7 @@ static bool read_free_ahead(struct tts_recdec_in *in, struct tts_item *out)
     return true;
 }
 
-/* Reads the count of the buffers that a keyframe leaves out. */
+/* Reads the number and the total size of the buffers that a keyframe leaves out. */
 static bool read_left_out(struct tts_recdec_in *in, struct tts_item *out)
 {
     uint64_t buffers, bytes;
@@ -180,7 +180,8 @@ bool tts_recdec_mark(struct tts_recdec_in *in, struct tts_item *out)
     switch (mark) {
     case TTS_REC_MARK_CHIP:
         return read_chip(in, out);
-    case TTS_REC_MARK_MISSED: /* inside a keyframe: the keyframe is incomplete */
+    case TTS_REC_MARK_MISSED: /* inside a keyframe, this means that the keyframe is incomplete
+                               */
         return read_count(in, TTS_ITEM_MISSED, out);
     case TTS_REC_MARK_KEYFRAME:
     case TTS_REC_MARK_KEYFRAME_END:

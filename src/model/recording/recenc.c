@@ -16,7 +16,8 @@ enum {
     DEFINES = DEFINE_DEVICE + DEFINE_NAME + DEFINE_RANGES + DEFINE_SHAPE,
     FAILURE = 2 + 24 * TTS_VARINT_MAX,
     CUT = 1 + 5 + 1 + TTS_PHASE_NAME_MAX,
-    LONGEST = HEAD + DEFINES + FAILURE + CUT + 2 * 8, /* stores write whole words */
+    /* 2 * 8, because a store writes a whole word. */
+    LONGEST = HEAD + DEFINES + FAILURE + CUT + 2 * 8,
 };
 _Static_assert((size_t)LONGEST <= TTS_RECENC_ITEM_MAX, "no bound is checked inside an item");
 
@@ -66,7 +67,7 @@ void tts_recenc_varint(struct tts_recenc *enc, uint64_t value)
 void tts_recenc_bytes(struct tts_recenc *enc, const void *bytes, size_t len)
 {
     if (len == 0)
-        return; /* there may be no bytes */
+        return; /* `bytes` may be NULL then */
     memcpy(enc->at, bytes, len);
     enc->at += len;
     assert(enc->at - enc->end <= TTS_RECENC_ITEM_MAX);
@@ -95,8 +96,8 @@ static TTS_FORCE_INLINE bool push_free(struct tts_recenc *enc, uint64_t id, uint
     return true;
 }
 
-/* The next two functions end with a tail call for the rare cases, so that they have no
- * registers to save. */
+/* tts_recenc_alloc() and tts_recenc_free() end with a tail call for the rare cases, so that
+ * they have no registers to save. */
 
 static TTS_NOINLINE bool alloc_far(struct tts_recenc *enc, uint32_t device, enum tts_pool pool,
                                    uint64_t id, uint64_t size_bytes, uint64_t op_hash,

@@ -22,8 +22,8 @@ void tts_recenc_use_device(struct tts_recenc *enc, uint32_t device)
 
 /* --- names ------------------------------------------------------------------------------ */
 
-/* A hash has two possible slots. Returns the slot that has the hash, else an empty slot, else
- * the first. */
+/* Returns the slot for a name. A hash has two possible slots. Returns the one that has the
+ * hash, otherwise the one that is empty, otherwise the first one. */
 static unsigned name_slot_for(const struct tts_recenc *enc, uint64_t hash)
 {
     unsigned first = hash % TTS_REC_NAMES, second = (hash >> 8) % TTS_REC_NAMES;

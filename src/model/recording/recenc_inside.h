@@ -1,13 +1,13 @@
-/* recenc_inside.h: shared parts of the encoder. Bytes are written and added to the checksum at
- * once. A reader sees them after tts_recenc_tell(). */
+/* recenc_inside.h: the functions that the files of the encoder share. Each written byte is
+ * added to the checksum at the same time. A reader sees the bytes after tts_recenc_tell(). */
 #pragma once
 
 #include "model/recording/recenc.h"
 
-/* Parts of the tag of a shape. */
+/* Bits of the tag of a shape: flags, and the shifts of kind, pool and placement. */
 enum {
     TTS_TAG_VALID = 1,
-    TTS_TAG_KIND = 8, /* shifts */
+    TTS_TAG_KIND = 8, /* first of three shifts */
     TTS_TAG_POOL = 12,
     TTS_TAG_PLACEMENT = 16,
     TTS_TAG_ADDRESS = 1 << 20,
@@ -15,7 +15,7 @@ enum {
     TTS_TAG_PLAIN = 1 << 22, /* has a size, but no bank sizes, no request and no ranges */
 };
 
-/* Returns the shape kind of an event kind that has shapes. */
+/* Returns the kind of shape for a kind of event that has shapes. */
 static inline unsigned tts_recenc_shape_kind(enum tts_event_kind kind)
 {
     return kind == TTS_EVENT_ALLOC ? 0 : (unsigned)(kind - TTS_EVENT_CB) + 1;
@@ -28,7 +28,8 @@ static TTS_FORCE_INLINE uint32_t tts_recenc_hash(uint64_t tag, uint64_t size_byt
     return (uint32_t)((hash ^ op_hash) * TTS_CHECKSUM_END >> 52);
 }
 
-/* Return the slot of a definition. Write the definition first if the block does not have it. */
+/* Each of these functions returns the slot of a name, of ranges or of a shape. If the block
+ * does not have the definition yet, the function writes it first. */
 unsigned tts_recenc_use_name(struct tts_recenc *enc, struct tts_item_op op);
 unsigned tts_recenc_use_ranges(struct tts_recenc *enc, const struct tts_core_range *ranges,
                                size_t count);
@@ -42,7 +43,7 @@ void tts_recenc_byte(struct tts_recenc *enc, unsigned byte);
 void tts_recenc_varint(struct tts_recenc *enc, uint64_t value);
 void tts_recenc_bytes(struct tts_recenc *enc, const void *bytes, size_t len);
 
-/* Writes the difference to *last and sets *last to `value`. */
+/* Writes the difference between `value` and *last, and sets *last to `value`. */
 static inline void tts_recenc_step(struct tts_recenc *enc, uint64_t value, uint64_t *last)
 {
     tts_recenc_varint(enc, tts_zigzag(value - *last));
@@ -54,7 +55,8 @@ static inline void tts_recenc_step(struct tts_recenc *enc, uint64_t value, uint6
 static TTS_FORCE_INLINE uint64_t tts_recenc_head_word(enum tts_rec_code code, uint64_t since,
                                                       unsigned *bytes)
 {
-    /* One or two more bytes. Each form counts from its own start. */
+    /* The time follows in one or two more bytes. Each form counts from the first time that the
+     * shorter form cannot express. */
     uint64_t is_long = since > TTS_TIME_SHORT, is_longer = since >= TTS_TIME_TWO_FROM;
     uint64_t more = is_long + is_longer;
     uint64_t low = since - TTS_TIME_BYTE - (is_longer << 8);
@@ -68,10 +70,10 @@ static TTS_FORCE_INLINE uint64_t tts_recenc_since(const struct tts_recenc *enc, 
     return tick > enc->tick ? tick - enc->tick : 0;
 }
 
-/* Nothing is read back from the payload: a load that spans several small stores has to wait for
- * them. */
+/* The encoder never reads the payload: a load that overlaps several small stores has to wait
+ * for all of them. */
 
-/* Writes the `count` lowest bytes of `bits`, 1 to 8. The bits above are 0. */
+/* Writes the `count` lowest bytes of `bits`. `count` is 1 to 8. The higher bits are 0. */
 static TTS_FORCE_INLINE void tts_recenc_push(struct tts_recenc *enc, uint64_t bits,
                                              unsigned count)
 {
@@ -91,8 +93,8 @@ static TTS_FORCE_INLINE void tts_recenc_push(struct tts_recenc *enc, uint64_t bi
     enc->check = (struct tts_checksum){hash, (used + count) / 8};
 }
 
-/* Commits the written bytes. Pairs with the reader's load of the commit: the bytes are visible
- * before the commit. */
+/* Commits the written bytes. The release store pairs with the reader's acquire load of the
+ * commit word: a reader that sees the commit also sees the bytes. */
 static TTS_FORCE_INLINE void tts_recenc_tell(struct tts_recenc *enc)
 {
     uint64_t used = tts_recenc_used(enc);

@@ -48,8 +48,8 @@ static void set_plain(struct tts_recenc_shape *shape)
         shape->tag |= TTS_TAG_PLAIN;
 }
 
-/* Returns the slot of a shape on the cores `ranges`. The other fields of the shape are
- * filled. */
+/* Returns the slot of a shape. Fills the ranges and the operation of the shape; the caller has
+ * filled the other fields. */
 static unsigned use_shape(struct tts_recenc *enc, struct tts_recenc_shape *shape,
                           const struct tts_event *on, struct tts_item_op op)
 {
@@ -88,7 +88,8 @@ static unsigned use_alloc(struct tts_recenc *enc, const struct tts_event *event,
     return use_shape(enc, &shape, event, op);
 }
 
-/* Returns the slot of a buffer that is not allocated here. It has only a pool and sizes. */
+/* Returns the slot of the shape of a buffer that the record does not allocate. This shape has
+ * only a pool and sizes. */
 static unsigned use_buffer(struct tts_recenc *enc, const struct tts_live *live,
                            const struct tts_event *on, struct tts_item_op op)
 {
@@ -177,7 +178,8 @@ static void put_failure(struct tts_recenc *enc, const struct tts_failure *f,
         tts_recenc_varint(enc, fields[i]);
 }
 
-/* Returns the operation of an OP_BEGIN. It may be only in the event. */
+/* Returns the operation of an OP_BEGIN. If the item does not have the operation, it is the
+ * operation of the event. */
 static struct tts_item_op op_begun(const struct tts_item *item)
 {
     struct tts_item_op op = item->op;
@@ -270,7 +272,7 @@ static void put_cut(struct tts_recenc *enc, const struct tts_item *item, uint64_
     tts_recenc_bytes(enc, item->name, len);
 }
 
-/* Writes a mark with a number, for an item that has nothing else. */
+/* Writes an item whose only field is a number, as a mark. */
 static void put_number(struct tts_recenc *enc, enum tts_rec_mark mark, uint64_t number,
                        uint64_t tick)
 {

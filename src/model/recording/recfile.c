@@ -73,7 +73,7 @@ enum tts_status tts_recfile_open(const char *path, const struct tts_alloc *alloc
     struct tts_recfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory for '%s'", path);
-    /* The decoder is large and is initialized by each block. */
+    /* Do not clear the decoder: it is large, and each block initializes it. */
     memset(file, 0, offsetof(struct tts_recfile, dec));
     file->alloc = alloc;
     enum tts_status status = open_path(path, &file->fd, &info, err);
@@ -164,7 +164,8 @@ static enum tts_status open_block(struct tts_recfile *file, const struct tts_rec
         is_cut ? TTS_OK : tts_recblock_read(file, block, &payload, &len, err);
     if (status != TTS_OK)
         return status;
-    if (head->seq >= TTS_FOLD_SEQ_MAX - len) /* each event takes at least one byte */
+    if (head->seq >= TTS_FOLD_SEQ_MAX - len) /* the block has at most `len` events, because each
+                                                event takes at least one byte */
         return tts_recblock_damaged(head->number, block->off,
                                     "its number of events is too large", err);
     if (file->spot.given > 0 && !tts_recblock_goes_on(file, block, &file->block))
@@ -218,13 +219,13 @@ static bool is_same(const struct tts_recfile *file)
            block.used == file->block.used && block.check == file->block.check;
 }
 
-/* All items of the block were returned. Moves to the next block. TTS_E_NOT_FOUND: the file has
- * no more items for now. */
+/* Moves to the next block after all items of the block were returned. Returns TTS_E_NOT_FOUND
+ * if the file has no more items for now. */
 static enum tts_status leave(struct tts_recfile *file)
 {
     assert(file->is_open && file->spot.number < file->limit);
     if (file->is_stale && !is_same(file)) {
-        file->is_open = false; /* enter the block again */
+        file->is_open = false; /* so that the block is read again */
         return TTS_OK;
     }
     file->is_stale = false;
@@ -262,7 +263,8 @@ static void complete(struct tts_recfile *file, struct tts_item *item, uint64_t t
     file->spot.given++;
 }
 
-/* Returns the error of the decoder with its place in the file. */
+/* Returns the error of the decoder, with the offset in the file instead of the offset in the
+ * payload. */
 static struct tts_error in_block(const struct tts_recfile *file, const struct tts_error *why)
 {
     const struct tts_recblock *block = &file->block;
@@ -283,7 +285,8 @@ static enum tts_status fail(struct tts_recfile *file, const struct tts_error *fa
     return failure->status;
 }
 
-/* Reads the next item of the open block. TTS_E_NOT_FOUND: the block has no more items. */
+/* Reads the next item of the open block. Returns TTS_E_NOT_FOUND if the block has no more
+ * items. */
 static enum tts_status next_in_block(struct tts_recfile *file, struct tts_item *out,
                                      struct tts_error *failure)
 {

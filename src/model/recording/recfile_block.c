@@ -60,7 +60,7 @@ uint64_t tts_recblock_off(const struct tts_recfile *file, uint64_t number)
     const struct tts_rec_header *header = &file->info.header;
     assert(header->kind == TTS_REC_LIVE && header->place_bytes > 0);
     uint64_t place = header->places > 0 ? number % header->places : number, off;
-    /* An overflow gives an offset after the end of any file. */
+    /* After an overflow, return an offset that is after the end of any file. */
     if (__builtin_mul_overflow(place, header->place_bytes, &off) ||
         __builtin_add_overflow(off, (uint64_t)TTS_REC_HEADER_BYTES, &off))
         return UINT64_MAX;
@@ -69,7 +69,8 @@ uint64_t tts_recblock_off(const struct tts_recfile *file, uint64_t number)
 
 /* ---- headers ---- */
 
-/* Returns NULL if the header can belong to a block of this file, else the reason. */
+/* Checks the header of a block. Returns NULL if the header can belong to a block of this file,
+ * otherwise the reason why not. */
 static const char *what_is_wrong(const struct tts_recfile *file,
                                  const struct tts_recblock *block)
 {
@@ -92,8 +93,8 @@ static const char *what_is_wrong(const struct tts_recfile *file,
     return NULL;
 }
 
-/* A place in a black box has a block of another round if its own block was not begun, or has
- * been overwritten. */
+/* Explains why a place has another block than expected. In a black box, the expected block was
+ * not begun yet, or was overwritten in a later round. */
 static enum tts_status other_number(const struct tts_recfile *file, struct tts_recspot spot,
                                     uint64_t found, struct tts_error *err)
 {
@@ -115,7 +116,7 @@ static enum tts_status check_header(const struct tts_recfile *file, struct tts_r
         .off = spot.off, .used = (uint32_t)commit, .check = (uint32_t)(commit >> 32)};
     enum tts_status status = tts_rec_block_get(bytes, &block.head, NULL);
     if (status == TTS_E_NOT_FOUND || commit == 0)
-        return TTS_E_NOT_FOUND; /* reserved, or begun without content */
+        return TTS_E_NOT_FOUND; /* the place is reserved, or its block has no content yet */
     if (status != TTS_OK)
         return tts_recblock_damaged(spot.number, spot.off,
                                     "the checksum of its header is wrong", err);
@@ -140,8 +141,9 @@ static enum tts_status look_once(const struct tts_recfile *file, struct tts_recs
     return status == TTS_OK ? check_header(file, spot, bytes, out, err) : status;
 }
 
-/* A block that is begun during the read may be read partly before and partly after. A commit is
- * only set after a complete header, so the next read sees a complete header. */
+/* Reads the header a second time if the first read gives a damaged header. If the writer begins
+ * the block during the first read, this read may see a part of the new header. The writer sets
+ * the commit only after the header is complete, so the second read sees a complete header. */
 enum tts_status tts_recblock_look(const struct tts_recfile *file, struct tts_recspot spot,
                                   struct tts_recblock *out, struct tts_error *err)
 {
@@ -238,7 +240,8 @@ static enum tts_status unpack(struct tts_recfile *file, const struct tts_recbloc
                               size_t *len, struct tts_error *err)
 {
     unsigned long long size = ZSTD_getFrameContentSize(file->raw.bytes, block->used);
-    /* The values for "unknown" and "not a frame" are larger still. */
+    /* The values that ZSTD_getFrameContentSize() returns for "unknown" and "not a frame" are
+     * larger too. */
     if (size > TTS_REC_PAYLOAD_MAX)
         return tts_recblock_damaged(block->head.number, block->off, "it cannot be decompressed",
                                     err);
@@ -282,7 +285,7 @@ enum tts_status tts_recblock_read(struct tts_recfile *file, const struct tts_rec
     return TTS_OK;
 }
 
-/* ---- a block that is cut ---- */
+/* ---- a block that the end of the file cuts ---- */
 
 /* Unpacks the first `got` bytes. Returns the number of unpacked bytes. */
 static size_t unpack_cut(struct tts_recfile *file, size_t got)
@@ -316,7 +319,7 @@ bool tts_recblock_read_cut(struct tts_recfile *file, const struct tts_recblock *
     if (is_there(file, block) || fstat(file->fd, &info) != 0 || info.st_size < 0 ||
         (uint64_t)info.st_size <= begin)
         return false;
-    size_t there = (size_t)((uint64_t)info.st_size - begin); /* less than `used` */
+    size_t there = (size_t)((uint64_t)info.st_size - begin); /* less than `used` bytes */
     if (!make_room(file, &file->raw, there) ||
         tts_recfile_pread(file, begin, file->raw.bytes, there, &got, NULL) != TTS_OK)
         return false;

@@ -28,7 +28,8 @@ static struct tts_recspot spot_of(const struct tts_recfile *file, uint64_t numbe
 
 /* ---- black boxes ---- */
 
-/* Finds how many blocks were begun, from the newest block that is in its own place. */
+/* Finds how many blocks were begun, as the number of the newest block that is in its own
+ * place. */
 static enum tts_status scan_places(const struct tts_recfile *file, uint64_t *blocks,
                                    struct tts_error *err)
 {
@@ -60,7 +61,7 @@ static uint64_t first_keyframe(const struct tts_recfile *file, uint64_t oldest)
     struct tts_recblock block;
     for (uint64_t number = oldest; number < file->blocks; number++) {
         if (tts_recblock_look(file, spot_of(file, number), &block, NULL) != TTS_OK)
-            break; /* start with the oldest block: reading it reports the error */
+            break; /* stop and start with the oldest block: reading it reports the error */
         if (block.head.has_keyframe)
             return number;
     }
@@ -74,7 +75,7 @@ static enum tts_status locate_box(struct tts_recfile *file, struct tts_error *er
     if (status != TTS_OK)
         return status;
     if (file->blocks >= places) {
-        /* The place of the oldest block is reused next. */
+        /* Leave out the oldest block if its place is being reused. */
         struct tts_recblock block;
         oldest = file->blocks - places;
         if (tts_recblock_look(file, spot_of(file, oldest), &block, NULL) == TTS_E_NOT_FOUND &&
@@ -114,7 +115,8 @@ static bool read_entries(struct tts_recfile *file, const unsigned char *bytes, s
     return true;
 }
 
-/* Finds the index. Without a valid index, blocks are searched one by one. */
+/* Finds the index of a packed file. If there is no valid index, a seek reads the headers of the
+ * blocks one by one. */
 static enum tts_status locate_index(struct tts_recfile *file, struct tts_error *err)
 {
     const struct tts_rec_state *state = &file->info.state;
@@ -176,7 +178,8 @@ bool tts_recfile_figures(struct tts_recfile *file, const unsigned char **bytes, 
         block.head.kind != TTS_REC_FIGURES || block.head.seq != file->end_seq)
         return false;
     *seq = file->end_seq;
-    file->is_open = false; /* the returned figures use the buffer of the open block */
+    /* The figures that were returned occupy the buffer of the open block. */
+    file->is_open = false;
     return has_whole_blocks(file) &&
            tts_recblock_read(file, &block, bytes, len, NULL) == TTS_OK;
 }
@@ -206,11 +209,12 @@ static void set_limit(struct tts_recfile *file)
             break;
     }
     bool is_damaged = status != TTS_OK && status != TTS_E_NOT_FOUND;
-    file->limit = number + is_damaged; /* include the damaged block: reading reports it */
+    /* Include the damaged block, so that reading reports the damage. */
+    file->limit = number + is_damaged;
 }
 
-/* Finds the current blocks. The state is read first, so that the blocks contain all it
- * describes. */
+/* Finds the blocks that exist now. Reads the state before the blocks, so that the blocks
+ * contain everything that the state describes. */
 static void settle(struct tts_recfile *file)
 {
     struct tts_recblock block;
@@ -239,7 +243,8 @@ enum tts_status tts_recfile_locate(struct tts_recfile *file, struct tts_error *e
     return status;
 }
 
-/* Reads the state again. A copy that is being written is invalid; the previous copy counts. */
+/* Reads the state again. If one copy is invalid because it is being written, the other copy is
+ * used. */
 static void renew_state(struct tts_recfile *file)
 {
     unsigned char bytes[TTS_REC_HEADER_BYTES];
@@ -263,7 +268,8 @@ void tts_recfile_renew(struct tts_recfile *file)
 {
     file->is_due = false;
     renew_state(file);
-    if (file->limit != UINT64_MAX) /* otherwise no more blocks are added */
+    if (file->limit !=
+        UINT64_MAX) /* otherwise the file is finished and no more blocks are added */
         settle(file);
 }
 
@@ -330,7 +336,7 @@ static enum tts_status not_there(uint64_t seq, const char *where, struct tts_err
 static enum tts_status find_by_index(const struct tts_recfile *file, uint64_t seq,
                                      struct tts_recspot *out, struct tts_error *err)
 {
-    size_t low = 0, high = file->entry_count; /* the entry is in [low, high) */
+    size_t low = 0, high = file->entry_count; /* the wanted entry is in [low, high) */
     struct tts_recblock block;
     assert(file->entry_count > 0);
     while (high - low > 1) {
@@ -357,7 +363,8 @@ static enum tts_status find_by_index(const struct tts_recfile *file, uint64_t se
     return status;
 }
 
-/* Decodes a block to its end, or until the event is found. */
+/* Returns whether a block has the event. Decodes the block to its end, or until the event is
+ * found. */
 static enum tts_status has_event(struct tts_recfile *file, const struct tts_recblock *block,
                                  uint64_t seq, struct tts_error *err)
 {
@@ -365,7 +372,8 @@ static enum tts_status has_event(struct tts_recfile *file, const struct tts_recb
     size_t len;
     struct tts_item item;
     uint64_t tick;
-    file->is_open = false; /* the decoder was used; the number of returned items is kept */
+    /* The decoder now has another block; the number of returned items is kept. */
+    file->is_open = false;
     enum tts_status status = tts_recblock_read(file, block, &payload, &len, err);
     if (status != TTS_OK)
         return status;
@@ -384,11 +392,11 @@ static enum tts_status has_event(struct tts_recfile *file, const struct tts_recb
 struct walk {
     struct tts_recspot spot, best; /* best: the last block with a keyframe */
     struct tts_recblock last;
-    struct tts_error damage; /* damage after `best`. TTS_OK: none */
+    struct tts_error damage; /* damage after `best`; its status is TTS_OK if there is none */
 };
 
-/* Checks one block. TTS_E_NOT_FOUND: the walk is over. Sets *is_before if the block is after
- * the event. */
+/* Checks one block. Returns TTS_E_NOT_FOUND if the walk is over. Sets *is_before if the event
+ * is before this block. */
 static enum tts_status walk_block(const struct tts_recfile *file, struct walk *walk,
                                   uint64_t seq, bool *is_before, struct tts_error *err)
 {
@@ -455,7 +463,7 @@ enum tts_status tts_recfile_seek(struct tts_recfile *file, uint64_t seq, struct 
     file->spot = spot;
     file->is_open = file->follows = file->is_cut = false;
     file->was_sought = true;
-    file->is_due = true; /* the file may have grown up to the event */
+    file->is_due = true; /* the file may have grown and contain the event now */
     file->seq = file->info.first_seq;
     file->time_ns = 0;
     file->failure = (struct tts_error){0};

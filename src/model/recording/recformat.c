@@ -107,7 +107,7 @@ static enum tts_status check_header(const unsigned char *in, struct tts_error *e
     return TTS_OK;
 }
 
-/* Checks that the places are possible. */
+/* Checks that the number and the size of the places are possible. */
 static enum tts_status check_places(const unsigned char *in, struct tts_error *err)
 {
     uint32_t kind = tts_get32(in + KIND_OFF);
@@ -172,7 +172,8 @@ void tts_rec_state_put(const struct tts_rec_state *state,
     tts_put64(out + STATE_CHECK_OFF, check_of(out, STATE_CHECK_OFF));
 }
 
-/* Reads the copy at `offset`. Returns false if it is invalid or belongs to the other offset. */
+/* Reads the copy of the state at `offset`. Returns false if the copy is invalid or its
+ * generation belongs to the other copy. */
 static bool read_copy(const unsigned char *header, size_t offset, struct tts_rec_state *out)
 {
     const unsigned char *in = header + offset;

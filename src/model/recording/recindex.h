@@ -7,7 +7,7 @@
 struct tts_recindex_entry {
     uint64_t off;     /* offset in the file */
     uint64_t seq;     /* number of events before the block */
-    uint64_t time_ns; /* time of its first item */
+    uint64_t time_ns; /* time of the first item of the block */
     uint64_t flags;
 };
 

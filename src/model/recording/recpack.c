@@ -28,7 +28,8 @@ static enum tts_status prepare(struct tts_recpack *pack, struct tts_error *err)
     if (fseeko(pack->out, 0, SEEK_SET) != 0)
         return tts_error_set_errno(err, TTS_E_IO, errno, "cannot write the packed recording");
     pack->off = sizeof nothing;
-    return tts_recpack_write(pack, nothing, sizeof nothing, err); /* the header comes last */
+    return tts_recpack_write(pack, nothing, sizeof nothing,
+                             err); /* leaves room for the header, which is written last */
 }
 
 enum tts_status tts_recpack_new(FILE *out, const struct tts_rec_header *header,
@@ -120,7 +121,8 @@ static enum tts_status make_room(struct tts_recpack *pack, const struct tts_item
     return tts_recpack_begin(pack, is_first, pack->in_keyframe, err);
 }
 
-/* Updates the active captures. The follower has accepted the item, so there is room. */
+/* Updates the list of active captures. The list has room, because the follower has accepted the
+ * item. */
 static void note_capture(struct tts_recpack *pack, const struct tts_item *item)
 {
     if (item->kind == TTS_ITEM_BEGIN || item->kind == TTS_ITEM_ACTIVE) {
@@ -136,7 +138,7 @@ static void note_capture(struct tts_recpack *pack, const struct tts_item *item)
     }
 }
 
-/* Takes an item of a keyframe that repeats known facts. */
+/* Processes an item of a keyframe that repeats known facts. Only the follower gets the item. */
 static enum tts_status pass_over(struct tts_recpack *pack, const struct tts_item *item,
                                  struct tts_error *err)
 {
@@ -159,7 +161,7 @@ static void begin_seq(struct tts_recpack *pack, const struct tts_item *item)
         pack->seq = pack->keyframe_seq = item->seq - (item->kind == TTS_ITEM_EVENT);
 }
 
-/* A NAME is not written: each block defines the names that it uses. */
+/* Processes a NAME. It is not written, because each block defines the names that it uses. */
 static enum tts_status take_name(struct tts_recpack *pack, const struct tts_item *item,
                                  struct tts_error *err)
 {

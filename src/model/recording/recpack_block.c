@@ -12,8 +12,8 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-/* Time units are as long as in the source, and reading gives the same instant again: rounds to
- * nearest if a unit has 2 ns or more, otherwise up. */
+/* A time unit is as long as in the source. Rounds to the nearest unit if a unit has 2 ns or
+ * more, otherwise up, so that reading gives the same instant as in the source. */
 uint64_t tts_recpack_units(const struct tts_recpack *pack, uint64_t from_ns, uint64_t to_ns)
 {
     uint64_t scale = pack->header.unit_scale;
@@ -21,7 +21,7 @@ uint64_t tts_recpack_units(const struct tts_recpack *pack, uint64_t from_ns, uin
         return 0;
     uint64_t slack = scale >> 33 > 0 ? scale / 2 : scale - 1;
     wide units = (((wide)(to_ns - from_ns) << 32) + slack) / scale;
-    const uint64_t most = UINT64_MAX / 4; /* small enough that two values can be added */
+    const uint64_t most = UINT64_MAX / 4; /* so that the sum of two values does not overflow */
     return units < most ? (uint64_t)units : most;
 }
 
@@ -92,7 +92,8 @@ enum tts_status tts_recpack_flush(struct tts_recpack *pack, struct tts_error *er
         return TTS_OK;
     size_t len =
         ZSTD_compress2(pack->zstd, pack->packed, pack->packed_bytes, pack->payload, used);
-    if (ZSTD_isError(len) || !note(pack)) /* only memory can be missing */
+    if (ZSTD_isError(len) ||
+        !note(pack)) /* the only possible cause is that there is no memory */
         return no_memory(err);
     return write_block(pack, pack->block, pack->packed, len, err);
 }

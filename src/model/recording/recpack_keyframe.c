@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Estimates the size of a keyframe with `live` buffers from the last keyframe. */
+/* Estimates the size of a keyframe with `live` buffers from the size of the last keyframe. */
 static uint64_t keyframe_cost(const struct tts_recpack *pack, uint64_t live)
 {
     if (pack->keyframe_live == 0)
@@ -14,10 +14,10 @@ static uint64_t keyframe_cost(const struct tts_recpack *pack, uint64_t live)
     return pack->keyframe_bytes * live / pack->keyframe_live;
 }
 
-/* Keyframes take at most a share of the bytes, and the file with them stays smaller than its
- * events before compression, which is about the size of the source. No keyframe is due after a
- * buffer lived that was not in the ledger: a reader that starts at the keyframe would not know
- * the buffer, and it is unknown whether the buffer still lives. */
+/* Keyframes take at most a share of the bytes. With them the file stays smaller than its events
+ * before compression, which is about the size of the source. No more keyframes are made after
+ * the ledger had no room for a buffer: a reader that starts at a keyframe would not know the
+ * buffer, and it is unknown whether the buffer is still live. */
 bool tts_recpack_is_due(const struct tts_recpack *pack)
 {
     const struct tts_fold *fold = tts_follow_fold(pack->follow);
@@ -98,8 +98,8 @@ static int by_age(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* The ledger has the buffers in no order. In the order of their allocation they compress well,
- * and equal buffers give equal bytes. */
+/* Writes the live buffers in the order of their allocation. The ledger has them in no order.
+ * Sorted, they compress well, and the same buffers always give the same bytes. */
 static bool put_live(struct tts_recpack *pack)
 {
     if (pack->live_count > 1)
@@ -149,7 +149,7 @@ enum tts_status tts_recpack_keyframe(struct tts_recpack *pack, struct tts_error 
         *err = failure;
     if (!is_told)
         return failure.status;
-    /* The events get a block of their own, so that the size of the keyframe is known. */
+    /* Begin another block for the events, so that the size of the keyframe is known. */
     status = tts_recpack_begin(pack, false, false, err);
     pack->keyframe_live = tts_fold_collect(tts_follow_fold(pack->follow), NULL, 0);
     pack->keyframe_bytes = pack->off - off;

@@ -8,9 +8,10 @@
 
 enum {
     TRACES_MAX = 64
-}; /* most traces that are reported to begin or end; a damaged file may claim any number */
+}; /* largest number of traces that are reported as begun or ended; a damaged file may claim any
+      number */
 
-/* An item of a keyframe. Its ranges are stored elsewhere. */
+/* An item of a keyframe. The core ranges of all items are in one array. */
 struct told {
     enum tts_item_kind kind;
     enum tts_event_kind part; /* kind of a PART */
@@ -32,8 +33,9 @@ struct moment {
 
 struct tts_resync {
     struct moment before, after;
-    struct tts_follow *follow; /* valid while events are reported: */
-    uint64_t last;             /* last event before the gap */
+    /* Follow, last, fn and ctx are valid while events are reported. */
+    struct tts_follow *follow;
+    uint64_t last; /* last event before the gap */
     tts_resync_fn fn;
     void *ctx;
     const struct tts_alloc *alloc;
@@ -180,8 +182,8 @@ void tts_resync_free(struct tts_resync *r)
 enum tts_status tts_resync_take(struct tts_resync *r, const struct tts_item *item)
 {
     if (item->kind == TTS_ITEM_MISSED)
-        return TTS_OK; /* the figures stay lower bounds, whatever the keyframe leaves out */
-    if (item->kind == TTS_ITEM_KEYFRAME) { /* more damage cut off the previous keyframe */
+        return TTS_OK; /* not needed: the figures are lower bounds in any case */
+    if (item->kind == TTS_ITEM_KEYFRAME) { /* the end of the previous keyframe is missing */
         r->after.count = r->after.range_count = 0;
         return TTS_OK;
     }
@@ -354,7 +356,7 @@ static enum tts_status tell_devices(struct tts_resync *r, const struct moment *m
         last = told;
         bool ignored = false;
         if (other && is_part && count_parts(other, told->device, 0, &ignored) > 0)
-            continue; /* reported already */
+            continue; /* this device is reported already */
         if (other && !is_part && traces_of(other, told->device) > 0)
             continue;
         status = is_part ? tell_program(r, told->device) : tell_traces(r, told->device);
@@ -405,7 +407,7 @@ enum tts_status tts_resync_tell(struct tts_resync *r, struct tts_follow *follow,
     r->fn = fn;
     r->ctx = ctx;
     r->before.count = r->before.range_count = 0;
-    if (seq > r->last) { /* otherwise nothing happened */
+    if (seq > r->last) { /* otherwise no event is missing */
         tts_fold_tell(fold, keep_item, &r->before);
         sort_moment(&r->before, by_key);
         sort_moment(&r->after, by_key);
