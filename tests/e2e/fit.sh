@@ -369,7 +369,7 @@ for recording in nano nano_packed; do
     run "$ttscope" show "$work/$recording.tts"
     expect_code 0
     expect_out_like '
-  devices    1 device (id 0)
+  devices    1 device, id 0
 '
     expect_out_like '
 phases: L1 of a core: unknown (the recorded run models DRAM only)

@@ -90,7 +90,7 @@ expect_out_like "  devices    1 device: 1 (a mesh, chips: 0, 2)"
 # The list of ids is not mistaken for a count.
 "$make" "$work/two.tts" story <<<$'alloc 0 0 1 2048 2048 0\nalloc 3 0 1 2048 2048 0' || exit 1
 run "$ttscope" show "$work/two.tts"
-expect_out_like "  devices    2 devices: 0, 3
+expect_out_like "  devices    2 devices, ids 0, 3
 "
 expect_tidy
 

@@ -285,7 +285,8 @@ static void print_devices(const struct tts_show_facts *show, FILE *out)
         fputs("none\n", out);
         return;
     }
-    fprintf(out, "%zu device%s: ", count, tts_say_plural(count));
+    fprintf(out, "%zu device%s%s%s ", count, tts_say_plural(count), meshes > 0 ? ":" : ", id",
+            meshes > 0 ? "" : tts_say_plural(count));
     for (size_t i = 0; i < whole->device_count && shown < DEVICES_SHOWN; i++) {
         uint32_t id = whole->devices[i].device;
         if (tts_eventsummary_mesh_of(show->sum, id, &mesh))
