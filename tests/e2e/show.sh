@@ -86,7 +86,7 @@ sed 's/\({"counter":5,.*\),$/\1,\n &/; s/"counter":11/"counter":12/' example.jso
 run "$ttscope" show "$work/two.json"
 expect_code 0
 expect_out_like "  peak CB                   4096          8192  the runtime adds up all devices"
-expect_out_like "  devices    1 device: 1 (a mesh, chips: 0, 2)"
+expect_out_like "  devices    1 device, id 1 (a mesh, chips: 0, 2)"
 # The list of ids is not mistaken for a count.
 "$make" "$work/two.tts" story <<<$'alloc 0 0 1 2048 2048 0\nalloc 3 0 1 2048 2048 0' || exit 1
 run "$ttscope" show "$work/two.tts"
