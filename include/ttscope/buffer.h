@@ -93,7 +93,8 @@ struct tts_need {
     uint64_t page_bytes; /* rounded up to the page alignment */
     /* Number of pages on the device, including the padding of shards. */
     uint64_t pages;
-    uint64_t total_bytes;    /* pages x page_bytes; the runtime reports this as requested */
+    uint64_t
+        total_bytes; /* pages x page_bytes; the runtime reports this as the requested size */
     uint64_t bytes_per_bank; /* bytes in the fullest bank, before rounding to a block */
     uint64_t block_bytes;    /* bytes that the buffer takes in every bank of the pool */
     /* Number of banks that share the buffer: all banks, or the cores with a shard. */

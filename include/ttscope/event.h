@@ -40,12 +40,12 @@ enum tts_event_kind {
 };
 enum { TTS_EVENT_KINDS = TTS_EVENT_FAILURE + 1 };
 
-/* Each comment names the kinds that use the field. Other kinds ignore the field. All sizes are
- * sizes on one chip. */
+/* The comment of a field begins with the kinds that use the field. Other kinds ignore it. All
+ * sizes are sizes on one chip. */
 struct tts_event {
     enum tts_event_kind kind;
     uint32_t device;    /* all kinds except OP_BEGIN and OP_END; any number */
-    enum tts_pool pool; /* ALLOC, FREE */
+    enum tts_pool pool; /* used by ALLOC and FREE */
     /* CB, DFB: the part uses the memory of a buffer (it is global or a view) and takes no
      * memory of its own. */
     bool borrowed;

@@ -22,7 +22,8 @@ enum tts_verdict tts_named_run_judge(const struct tts_named_run *run, uint32_t l
 bool tts_named_run_has_usage(const struct tts_named_run *run)
 {
     const struct tts_trainmem *mem = run->mem;
-    /* JSON writes six decimals of the ratio, which needs room above the device memory. */
+    /* The ratio is written by long division, which multiplies a remainder below the device
+     * memory by 10. The product must fit in 64 bits. */
     return mem->peak.is_known && mem->device_memory.is_known && mem->device_memory.bytes > 0 &&
            (uint64_t)mem->device_memory.bytes <= UINT64_MAX / 10;
 }

@@ -57,12 +57,14 @@ enum tts_rundiff_reason {
 struct tts_rundiff_cause {
     enum tts_rundiff_reason reason;
     size_t peak_phase; /* index in `phases`; set if the reason is TOLD or NO_PHASE */
-    size_t phase; /* TOLD: index of the largest contribution in the direction of the change */
-    bool is_peak; /* TOLD: `phase` contributes its Segment Peak, not its Segment Change */
+    /* Set if the reason is TOLD: index of the phase that contributes most to the change, in the
+     * direction of the change. */
+    size_t phase;
+    bool is_peak; /* if TOLD: `phase` contributes its Segment Peak, not its Segment Change */
     /* The peak of the smaller run minus its level in the reference phase, with the sign that
      * works against the change; or 0. */
     int64_t not_peak;
-    bool has_other; /* TOLD: the smaller run has its peak in phases[other_phase] */
+    bool has_other; /* if TOLD: the smaller run has its peak in phases[other_phase] */
     size_t other_phase;
     int64_t rounding; /* the rest of the change, an effect of rounded figures */
     /* The part of the memory that changed most in the direction of the peak. */

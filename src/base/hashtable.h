@@ -7,8 +7,8 @@
  * if (place == TTS_HASHTABLE_NONE)
  *     status = tts_hashtable_add(&table, hash, new_place);
  *
- * Mix a secret (base/seed.h) into hashes of foreign keys, so that no file can make them
- * collide. */
+ * Mix a secret (base/seed.h) into hashes of keys from foreign files, so that no file can make
+ * them collide. */
 #pragma once
 
 #include "ttscope/alloc.h"

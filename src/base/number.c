@@ -17,8 +17,8 @@ static unsigned digit_value(char c)
     return 16;
 }
 
-/* Reports a character that is not a digit before a value that is too large, even if the
- * character comes after the digits that are too many. */
+/* If the text has both a character that is not a digit and too many digits, the error is about
+ * the character, wherever it stands. */
 static enum tts_status parse_digits(const char *text, size_t len, unsigned base, uint64_t *out)
 {
     uint64_t value = 0;

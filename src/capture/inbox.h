@@ -28,7 +28,7 @@ struct tts_letter {
  * is free for a put if turns[p % N] == p, and ready to be taken if turns[p % N] == p + 1. After
  * it is taken, it is free for place p + N. */
 struct tts_inbox {
-    struct tts_letter *letters; /* not touched before they are used */
+    struct tts_letter *letters; /* not initialized: unused letters take no memory */
     _Atomic uint64_t *turns;
     uint64_t head; /* next place to take; owned by the thread that takes */
     char apart[64];

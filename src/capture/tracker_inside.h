@@ -62,17 +62,17 @@ void tts_tracker_set_recorder(struct tts_tracker *tracker, struct tts_recorder *
 
 /* tts_tracker_listen() increments the number of listeners (captures and recorders),
  * tts_tracker_unlisten() decrements it. When the first listener begins, all counts start at 0.
- * Call it between tts_tracker_enter() and tts_tracker_leave(). */
+ * Call both between tts_tracker_enter() and tts_tracker_leave(). */
 void tts_tracker_listen(struct tts_tracker *tracker);
 void tts_tracker_unlisten(struct tts_tracker *tracker);
 
 /* tts_tracker_hold() increments the number of active NO_DISPATCH captures, tts_tracker_unhold()
- * decrements it. Call it between tts_tracker_enter() and tts_tracker_leave(). */
+ * decrements it. Call both between tts_tracker_enter() and tts_tracker_leave(). */
 void tts_tracker_hold(struct tts_tracker *tracker);
 void tts_tracker_unhold(struct tts_tracker *tracker);
 
 /* Calls `fn` with a TTS_ITEM_ACTIVE for each active capture. Stops and returns false if `fn`
- * returns false. Call it between tts_tracker_enter() and tts_tracker_leave(). */
+ * returns false. Call this function between tts_tracker_enter() and tts_tracker_leave(). */
 bool tts_tracker_tell_active(const struct tts_tracker *tracker, tts_fold_item_fn fn, void *ctx);
 
 /* Ends all captures and removes their pointers to the tracker. Call it between

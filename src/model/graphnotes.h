@@ -18,7 +18,8 @@ struct tts_graph_figures {
     uint64_t nodes, functions, tensors;
 };
 
-/* Something that was skipped or corrected. The first note of each kind keeps its place. */
+/* Something that was skipped or corrected. Of the first note of each kind, the place in
+ * the file is stored. */
 enum tts_graph_note_kind {
     TTS_GRAPH_UNKNOWN_NODE,    /* an unknown node type */
     TTS_GRAPH_OUT_OF_ORDER,    /* the counter is not the index */

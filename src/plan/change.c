@@ -124,7 +124,7 @@ struct ladder {
     ladder_step_fn step;
     const void *ctx;
     uint64_t count; /* number of rungs */
-    uint64_t tries; /* rungs tried one by one below the first that has no room */
+    uint64_t tries; /* rungs tried one by one below the first rung that does not fit */
     bool is_far; /* the answer is probably near the bottom: double from there instead of halving
                   */
     /* Results. fits - 1 is the highest rung that is known to fit. 0: no rung fits. */

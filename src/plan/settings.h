@@ -1,6 +1,7 @@
 /* settings.h: the settings of a training run. The table has one row per field of a workload:
- * the key in the YAML files, the option, the type, the words and the place in struct
- * tts_workload. Also holds the values that a caller sets instead of the files. Plain data, no
+ * the key in the YAML files, the option, the type, the allowed words and the place in
+ * struct tts_workload. Also holds the values that a caller sets, which replace the values of
+ * the files. Plain data, no
  * allocation. */
 #pragma once
 
@@ -57,7 +58,8 @@ enum tts_setting_origin {
     TTS_ORIGIN_OPTION,
     TTS_ORIGIN_FILE,
     TTS_ORIGIN_DEFAULT, /* default of the training program */
-    TTS_ORIGIN_RULE,    /* rule of the training program, from other values; `why` explains it */
+    TTS_ORIGIN_RULE, /* computed from other values by a rule of the training program; see `why`
+                      */
 };
 
 struct tts_setting_value {

@@ -146,7 +146,8 @@ static enum tts_status find_file_word(struct tts_trainconfig *config,
     return FAIL_AT(config, TTS_E_NOT_FOUND, in_file, "%s", err.text);
 }
 
-/* Takes a word from the overrides or from the file. The first word is the default. */
+/* Takes a word from the overrides or from the file. If neither has one, takes the first allowed
+ * word of the setting. */
 static enum tts_status take_file_word(struct tts_trainconfig *config,
                                       enum tts_workload_field field)
 {

@@ -217,7 +217,8 @@ static int failed(struct replay *replay, const struct tts_error *err)
     return TTS_EXIT_INPUT;
 }
 
-/* Runs the whole file on the device itself. Returns TTS_OK if there is an answer to print. */
+/* Runs the whole file on the chosen device, before any search for another size. Returns TTS_OK
+ * if there is an answer to print. */
 static enum tts_status run_file(struct replay *replay, struct run *run, struct tts_error *err)
 {
     const char *path = replay->options->path;

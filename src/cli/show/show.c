@@ -36,7 +36,7 @@ static enum tts_status follow_show_item(struct tts_show *show, const struct tts_
     return TTS_OK;
 }
 
-/* Takes an item of the pass. Ends the pass with the requested event. */
+/* Takes an item of the pass. Ends the pass at the requested event. */
 static enum tts_status take_read(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
     struct tts_show *show = ctx;

@@ -14,10 +14,10 @@ static uint64_t keyframe_cost(const struct tts_recpack *pack, uint64_t live)
     return pack->keyframe_bytes * live / pack->keyframe_live;
 }
 
-/* Keyframes take at most a share of the bytes. With them the file stays smaller than its events
- * before compression, which is about the size of the source. No more keyframes are made after
- * the ledger had no room for a buffer: a reader that starts at a keyframe would not know the
- * buffer, and it is unknown whether the buffer is still live. */
+/* Keyframes may take only a fixed share of the file. So the file with its keyframes stays
+ * smaller than its uncompressed events, which have about the size of the source. As soon as the
+ * ledger has no room for a buffer, no more keyframes are made: a reader that starts at a
+ * keyframe would not know the buffer, and it is unknown whether the buffer is still live. */
 bool tts_recpack_is_due(const struct tts_recpack *pack)
 {
     const struct tts_fold *fold = tts_follow_fold(pack->follow);

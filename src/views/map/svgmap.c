@@ -44,9 +44,10 @@ enum { MAP_LEVELS = 6 };
 #define COLOR_FRAME "#c3ccd6"
 
 enum {
-    LINES_FEW = 72,   /* up to this number, failed columns and dots are drawn opaque */
-    LINES_MAX = 200,  /* more lines than this would hide the map and are not drawn */
-    BLOCK_H_MIN = 60, /* minimum height, so that every block is visible */
+    LINES_FEW = 72, /* up to this number, failed columns and dots are drawn opaque */
+    LINES_MAX =
+        200, /* if there are more lines than this, none is drawn: they would hide the map */
+    BLOCK_H_MIN = 60,             /* minimum height, so that every block is visible */
     OUTLINE_MIN = 3 * TTS_SVG_PX, /* smaller blocks have no outline */
     MARK_R = 4 * TTS_SVG_PX,
     TICKS_APART = 15 * TTS_SVG_PX,

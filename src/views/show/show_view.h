@@ -64,8 +64,8 @@ void tts_show_text(const struct tts_show_facts *show, FILE *out);
 void tts_show_json(const struct tts_show_facts *show, struct tts_json *json);
 
 /* Write the memory in use in a recording that is still being written: as several lines for a
- * terminal, as one line, or as one JSON object. Do not use `missing`, `damage` and the fields
- * after `damage`. */
+ * terminal, as one line, or as one JSON object. These functions do not read `missing`,
+ * `damage` and the fields after `damage`. */
 void tts_show_now_text(const struct tts_show_facts *show, const struct tts_show_now *now,
                        FILE *out);
 void tts_show_now_line(const struct tts_show_facts *show, const struct tts_show_now *now,
