@@ -17,7 +17,8 @@ struct tts_eventfile {
     const struct tts_alloc *alloc;
 };
 
-/* Opens a recording. It is read at any offset, so a pipe is copied to a file first. */
+/* Opens a recording. A recording is read at any offset, so the content of a pipe is copied to a
+ * temporary file first. */
 static enum tts_status open_recording_file(struct tts_eventfile *file, struct tts_error *err)
 {
     enum tts_status status =
@@ -27,7 +28,7 @@ static enum tts_status open_recording_file(struct tts_eventfile *file, struct tt
             tts_recfile_open(tts_input_fd_path(file->in), file->alloc, &file->recording, err);
     if (status == TTS_E_NOMEM)
         return tts_error_set(
-            err, status, "out of memory"); /* drops the text, which names a temporary file */
+            err, status, "out of memory"); /* replaces the text, which names a temporary file */
     if (status == TTS_OK)
         file->size = tts_recfile_info(file->recording)->file_bytes;
     return status;
@@ -44,7 +45,7 @@ static enum tts_status open_graph_file(struct tts_eventfile *file, struct tts_er
     return status;
 }
 
-/* Fails for content that holds no events. */
+/* Fails because the content holds no events. */
 static enum tts_status refuse_content(struct tts_eventfile *file, enum tts_input_kind kind,
                                       struct tts_error *err)
 {
@@ -204,8 +205,8 @@ const struct tts_graph *tts_eventfile_graph(const struct tts_eventfile *file)
     return file->graph;
 }
 
-/* Returns the largest L1 of a core in the catalogue. Chips without known DRAM are skipped: no
- * board has them yet. */
+/* Returns the largest L1 of a core in the catalogue. Skips chips whose DRAM is unknown: no
+ * board has such a chip yet. */
 static uint64_t largest_core_bytes(void)
 {
     const struct tts_preset *preset;

@@ -27,7 +27,7 @@ static enum tts_status offer_pass_item(struct tts_eventpass *pass, const struct 
     return TTS_OK;
 }
 
-/* Continues after damage if there is a keyframe after it. Otherwise returns the status of the
+/* Continues after damage if a good keyframe follows. Otherwise returns the status of the
  * damage. */
 static enum tts_status resume_pass(struct tts_eventpass *pass, struct tts_error *err)
 {

@@ -1,9 +1,10 @@
-/* eventpass.h: one pass over a file of events, for all commands that read one.
+/* eventpass.h: one pass over a file of events, for all commands that read such a file.
  *
- * A keyframe is passed on only at the start of a file (model/item.h). A recording that is
- * damaged in the middle continues at the next good keyframe if there is a follower. The
- * difference that this keyframe shows is passed on as items too (model/recording/resync.h).
- * Plain data, caller's memory. One thread. */
+ * A keyframe lists the live buffers at one moment. It is passed on only at the start of a file
+ * (model/item.h). If a recording is damaged in the middle, the pass continues at the next good
+ * keyframe, provided that `follow` is set. The difference between the state before the damage
+ * and this keyframe is passed on as items too (model/recording/resync.h). Plain data, caller's
+ * memory. One thread. */
 #pragma once
 
 #include "model/follow.h"
@@ -15,19 +16,20 @@ typedef enum tts_status (*tts_eventpass_fn)(void *ctx, const struct tts_item *it
                                             struct tts_error *err);
 
 struct tts_eventpass {
-    struct tts_eventfile *file; /* its watch gets the progress */
-    /* The receiver of the items that `take` passes on; NULL if damage ends the pass. */
+    struct tts_eventfile *file; /* the watch of the file is told the progress */
+    /* Follows the items that `take` gets, so that the reading can continue after damage. If
+     * NULL, damage ends the pass. */
     struct tts_follow *follow;
     tts_eventpass_fn take;
     void *ctx;
     const struct tts_alloc *alloc;
-    /* The times of a graph trace are kept, although they leave out the time between its
-     * functions. */
+    /* True: the times of a graph trace are passed on, although they leave out the time between
+     * the functions of the trace. */
     bool keeps_graph_times;
     bool is_done; /* set by `take` to end the pass */
-    /* The rest belongs to the pass and is 0 at first. */
+    /* The following fields belong to the pass and are 0 at first. */
     struct tts_itemgate gate;
-    struct tts_resync *resync; /* made at the first gap */
+    struct tts_resync *resync; /* created at the first gap */
     uint64_t seq;              /* number of the last item passed on */
     uint64_t gap_seq;          /* number of the last event in the last gap */
     uint64_t events;           /* number of events read, without those in gaps */
@@ -38,8 +40,10 @@ struct tts_eventpass {
 
 void tts_eventpass_release(struct tts_eventpass *pass); /* a zeroed struct is allowed */
 
-/* Passes each item to `take`; after a gap also the items that stand for it. TTS_OK: the end of
- * the file, or `take` is done. The pass can continue if the file has grown. TTS_E_NOMEM.
- * Others: the status of the file if nothing good follows the damage, or a status of `take`. */
+/* Passes each item to `take`. After a gap (events missing because of damage) also passes the
+ * items that describe what changed in the gap.
+ * Returns TTS_OK at the end of the file, or after `take` has set is_done. The pass can continue
+ * if the file has grown. Returns TTS_E_NOMEM, a status of `take`, or the status of the file if
+ * nothing readable follows the damage. */
 TTS_NODISCARD enum tts_status tts_eventpass_run(struct tts_eventpass *pass,
                                                 struct tts_error *err);

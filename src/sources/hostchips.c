@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 struct host_card {
-    uint32_t code; /* the part of the serial that names the card type */
+    uint32_t code; /* the digits of the serial number that name the card type */
     enum tts_arch arch;
     const char *type;   /* the name that the driver uses */
     const char *preset; /* a name for tts_chip_preset() */
@@ -52,7 +52,8 @@ static const struct pci_id {
 
 enum { CARDS = sizeof cards / sizeof cards[0], PCI_IDS = sizeof pci_ids / sizeof pci_ids[0] };
 
-/* Returns the card of a serial, which has 16 hex digits, or NULL if it is unknown. */
+/* Returns the card of a serial number, which has 16 hex digits, or NULL if the card is
+ * unknown. */
 static const struct host_card *find_card_of_serial(const char *serial)
 {
     uint64_t board;
@@ -73,8 +74,8 @@ static const struct host_card *find_card_of_type(const char *type)
     return NULL;
 }
 
-/* Finds the architecture of a PCI device id as in sysfs, "0x401e". Returns false if it is
- * unknown. */
+/* Finds the architecture of a PCI device id. The id has the form of sysfs, "0x401e". Returns
+ * false if the id is unknown. */
 static bool find_card_arch(const char *pci_device, enum tts_arch *out)
 {
     uint64_t device;
@@ -91,10 +92,10 @@ static bool find_card_arch(const char *pci_device, enum tts_arch *out)
 }
 
 enum {
-    ATTRIBUTE_BYTES = 4096, /* maximum of a sysfs file */
+    ATTRIBUTE_BYTES = 4096, /* maximum size of a sysfs file */
     PATH_BYTES = 4096,
     PIDS_BYTES = 16 * 1024,
-    PIDS_SEEN_MAX = PIDS_BYTES / 2, /* the shortest line is one digit and the line end */
+    PIDS_SEEN_MAX = PIDS_BYTES / 2, /* the shortest line has one digit and the line end */
 };
 
 #define CLASS_DIR "/sys/class/tenstorrent"
@@ -145,7 +146,7 @@ static ssize_t read_host_file(int dir, const char *name, char *out, size_t size)
     return got < 0 ? -1 : (ssize_t)len;
 }
 
-/* Copies foreign bytes as printable text. */
+/* Copies bytes from the kernel as printable text. */
 static void clean_text(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
 {
     while (len > 0 && (raw[len - 1] == '\n' || raw[len - 1] == ' '))
@@ -157,8 +158,8 @@ static void clean_text(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
     out[len] = '\0';
 }
 
-/* Reads an attribute. Gives "" if it is missing or cannot be read: the driver refuses reads
- * during a reset. */
+/* Reads an attribute. Sets `out` to "" if the attribute is missing or cannot be read: the
+ * driver refuses reads during a reset. */
 static void read_chip_attribute(int dir, const char *name, char out[TTS_HOST_TEXT_MAX])
 {
     char raw[ATTRIBUTE_BYTES];
@@ -166,7 +167,8 @@ static void read_chip_attribute(int dir, const char *name, char out[TTS_HOST_TEX
     clean_text(raw, len > 0 ? (size_t)len : 0, out);
 }
 
-/* Opens a directory as the start of paths. Returns the descriptor, or -1 with errno set. */
+/* Opens a directory, which later paths start from. Returns the descriptor, or -1 with errno
+ * set. */
 static int open_host_dir(int dir, const char *name)
 {
     return openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -211,8 +213,8 @@ static void read_chip_arch(int entry_fd, struct tts_hostchip *chip)
         chip->arch = card->arch;
         chip->arch_known = true;
     }
-    /* If the card cannot have such a chip, it was misread. No preset is better than a wrong
-     * one. */
+    /* If the card type and the chip contradict each other, one of them was misread. No preset
+     * is better than a wrong preset. */
     chip->preset = card && card->arch == chip->arch ? card->preset : NULL;
 }
 
@@ -229,7 +231,7 @@ static void read_chip_sysfs(int entry_fd, struct tts_hostchip *chip)
     read_chip_arch(entry_fd, chip);
 }
 
-/* --- processes that have it open -------------------------------------------------------- */
+/* --- processes that have the chip open -------------------------------------------------- */
 
 /* Inserts a value into sorted[0..count), which stays ascending and without duplicates. Returns
  * the new count. */
@@ -291,8 +293,8 @@ static enum tts_status fail_host_dir(const struct scan *scan, int reason)
         "cannot list the chips in '%s" CLASS_DIR "': check its permissions", scan->root);
 }
 
-/* Reads the node number: 0 of "tenstorrent!0". The driver uses no other names, not even
- * "tenstorrent!00". */
+/* Reads the node number: 0 from "tenstorrent!0". The driver uses no other form of name, so
+ * "tenstorrent!00" is refused. */
 static bool parse_chip_node(const char *name, uint32_t *out)
 {
     const size_t prefix = sizeof node_prefix - 1;
@@ -307,8 +309,8 @@ static bool parse_chip_node(const char *name, uint32_t *out)
     return true;
 }
 
-/* Adds a node. The directory is not sorted; if there are too many chips, the lowest are
- * kept. */
+/* Adds a node number. The directory is not sorted. If there are too many chips, the lowest
+ * numbers are kept. */
 static void add_chip_node(struct scan *scan, uint32_t node)
 {
     scan->nodes_seen++;
@@ -361,8 +363,8 @@ static enum tts_status add_host_chips(struct scan *scan, struct tts_hostchips *f
         return status;
     const struct tts_alloc *alloc = scan->alloc;
     struct pid_room *room = alloc->alloc(alloc->ctx, sizeof *room);
-    /* Memory for the maximum, because chips may disappear during the scan and free needs the
-     * size. */
+    /* Allocates memory for the maximum number of chips: chips may disappear during the scan,
+     * and the free call needs the allocated size. */
     if (room)
         found->chips = alloc->alloc(alloc->ctx, TTS_HOST_CHIPS_MAX * sizeof *found->chips);
     if (!found->chips)
@@ -410,7 +412,7 @@ enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
     read_driver_version(root, &found);
     scan.class_dir = open_class_dir(root);
     if (scan.class_dir) {
-        found.driver_loaded = true; /* only this driver creates the class */
+        found.driver_loaded = true; /* no other driver creates this sysfs class */
         scan.proc_fd = open_rooted_dir(root, PROC_DIR);
         status = add_host_chips(&scan, &found);
         if (scan.proc_fd >= 0)

@@ -1,8 +1,9 @@
 /* hostchips.h: finds the Tenstorrent chips of this host in sysfs and procfs. Device nodes are
- * never opened: that would raise the power of the chip and make this process one of its users.
+ * never opened: opening a node would raise the power of the chip and make this process one of
+ * its users.
  *
- * Caller's memory: scan, read, release. Texts of the kernel are cut to a maximum and made
- * printable. */
+ * The caller owns the struct. Call scan, read the fields, then call release. Texts from the
+ * kernel are cut to TTS_HOST_TEXT_MAX and made printable. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -15,35 +16,37 @@
 
 enum { TTS_HOST_TEXT_MAX = 40, TTS_HOST_CHIPS_MAX = 256, TTS_HOST_PIDS_MAX = 64 };
 
-/* A text is "" if the kernel does not give it. */
+/* One chip. A text is "" if the kernel does not provide it. */
 struct tts_hostchip {
     uint32_t node;                       /* N of /dev/tenstorrent/N */
-    char card_type[TTS_HOST_TEXT_MAX];   /* "n150", from the driver or from the serial */
-    char serial[TTS_HOST_TEXT_MAX];      /* of the board, 16 hex digits */
-    char asic_id[TTS_HOST_TEXT_MAX];     /* of the chip, 16 hex digits */
+    char card_type[TTS_HOST_TEXT_MAX];   /* "n150", from the driver or from the serial number */
+    char serial[TTS_HOST_TEXT_MAX];      /* serial number of the board, 16 hex digits */
+    char asic_id[TTS_HOST_TEXT_MAX];     /* id of the chip, 16 hex digits */
     char firmware[TTS_HOST_TEXT_MAX];    /* version of the firmware bundle */
     char pci_address[TTS_HOST_TEXT_MAX]; /* "0000:01:00.0" */
     bool arch_known;
     enum tts_arch arch; /* from the PCI device id, otherwise from the card type */
-    const char *preset; /* for this card; NULL if none is known */
-    /* The driver lists the processes that have the chip open (2.5 and later). */
+    const char *preset; /* name of the preset of this card; NULL if no preset is known */
+    /* True if the driver lists the processes that have the chip open (driver 2.5 and later). */
     bool pids_known;
-    /* Ascending, without duplicates; 0 is a process that this user may not see. */
+    /* Ids of the processes that have the chip open, ascending and without duplicates. 0 stands
+     * for a process that this user may not see. */
     uint32_t pids[TTS_HOST_PIDS_MAX];
-    size_t pid_count; /* may exceed TTS_HOST_PIDS_MAX; the others are not kept */
+    size_t pid_count; /* number of processes; only the first TTS_HOST_PIDS_MAX are in `pids` */
 };
 
 struct tts_hostchips {
     bool driver_loaded;
     char driver_version[TTS_HOST_TEXT_MAX];
-    struct tts_hostchip *chips; /* in the order of nodes */
+    struct tts_hostchip *chips; /* in ascending order of `node` */
     size_t count;
-    size_t left_out; /* number of chips above TTS_HOST_CHIPS_MAX */
+    size_t left_out; /* number of chips beyond the first TTS_HOST_CHIPS_MAX */
     const struct tts_alloc *alloc;
 };
 
-/* Scans the host. `root` is put before /sys and /proc; "" for this host. A host without driver
- * or chip is no error. TTS_E_IO: a directory exists but cannot be read. TTS_E_NOMEM. */
+/* Scans the host. `root` is put before the paths /sys and /proc; "" selects this host. A host
+ * without a driver or without a chip is not an error. Returns TTS_E_IO if a directory exists
+ * but cannot be read, and TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
                                                  const struct tts_alloc *alloc,
                                                  struct tts_error *err);

@@ -22,10 +22,11 @@ enum {
     MAGIC_BYTES = 4,
     IN_BYTES = 128 * 1024,
     WINDOW_LOG_MAX = 23, /* 8 MiB, enough for zstd levels up to 19 */
-    GZIP_WINDOW =
-        15 + 16, /* the largest window; 16 selects the header of gzip instead of that of zlib */
-    ZLIB_PIECE_HEAD = 16, /* bytes before each block of zlib, which hold its size */
-    READ_MAX = 1 << 30,   /* zlib counts with 32 bits */
+    /* 15 is the largest window; adding 16 selects the header of gzip instead of zlib's */
+    GZIP_WINDOW = 15 + 16,
+    /* bytes before each block given to zlib, which hold the size of the block */
+    ZLIB_PIECE_HEAD = 16,
+    READ_MAX = 1 << 30, /* limit of one read, because zlib counts bytes with 32 bits */
     COPY_BYTES = 1 << 16,
 };
 
@@ -33,32 +34,32 @@ enum coding { CODING_UNKNOWN, PLAIN, GZIP, ZSTD };
 
 struct tts_input {
     const struct tts_alloc *alloc;
-    const char *path; /* as given */
+    const char *path; /* as the caller gave it */
     int fd;
     bool owns_fd, at_end;
     bool is_file; /* a regular file that is read from its first byte, so it can be read again */
     bool is_spooled; /* `fd` is a temporary file */
     bool was_coded;  /* the input is compressed, or was compressed before it was spooled */
     enum coding coding;
-    /* Of a plain file: bytes that were examined and are still to be returned. */
+    /* Plain file only: bytes that were examined and must still be returned. */
     unsigned char first[MAGIC_BYTES];
     size_t first_len;
     uint64_t taken, total;
-    /* of a compressed file */
-    unsigned char *bytes; /* IN_BYTES */
+    /* The following fields are for compressed files only. */
+    unsigned char *bytes; /* buffer of IN_BYTES bytes */
     size_t at, end;
-    bool is_between; /* a member or frame has ended and no other has begun */
+    bool is_between; /* a gzip member or zstd frame has ended and no other has begun */
     bool has_z;
     z_stream z;
     ZSTD_DCtx *zstd;
-    /* After the first failure the status stays. */
+    /* The first failure. Every later read returns it again. */
     enum tts_status status;
     struct tts_error err;
     char fd_path[sizeof "/proc/self/fd/" + 12];
-    /* The head of the content, once it was examined. */
+    /* The head of the content, valid after it was examined. */
     bool has_kind, begins_as_json;
     enum tts_input_kind kind;
-    bool is_past_head; /* bytes after the head were read */
+    bool is_past_head; /* bytes after the head were already read */
     size_t head_at, head_len;
     unsigned char head[TTS_INPUT_HEAD];
 };
@@ -170,13 +171,14 @@ static enum tts_status read_input_bytes(struct tts_input *in, unsigned char *out
     return TTS_OK;
 }
 
-/* ---- how it is compressed ---- */
+/* ---- how the input is compressed ---- */
 
 static enum coding find_coding(const unsigned char *magic, size_t len)
 {
     static const unsigned char zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
     static const unsigned char skipped[] = {
-        0x2a, 0x4d, 0x18}; /* the bytes after the first one, which is 50 to 5f */
+        /* magic number of a skippable zstd frame after its first byte, which is 0x50 to 0x5f */
+        0x2a, 0x4d, 0x18};
     if (len >= 2 && magic[0] == 0x1f && magic[1] == 0x8b)
         return GZIP;
     if (len < MAGIC_BYTES)
@@ -230,7 +232,8 @@ static bool start_zstd(struct tts_input *in)
            !ZSTD_isError(ZSTD_DCtx_setParameter(in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
 }
 
-/* Chooses the decoder by the first bytes. Keeps these bytes, because a pipe cannot go back. */
+/* Chooses the decoder by the first bytes. Keeps these bytes, because a pipe cannot be read
+ * twice. */
 static enum tts_status start_decoder(struct tts_input *in)
 {
     while (in->first_len < MAGIC_BYTES && !in->at_end) {
@@ -293,7 +296,8 @@ static enum tts_status fail_z(struct tts_input *in, int code)
                          in->z.msg ? in->z.msg : "it cannot be decompressed");
 }
 
-/* Begins the next member. gzip allows zero bytes after the last member, which fill up tapes. */
+/* Begins the next gzip member. gzip allows padding with zero bytes after the last member, as on
+ * tapes. */
 static enum tts_status begin_gzip_member(struct tts_input *in)
 {
     while (in->at < in->end && in->bytes[in->at] == 0)
@@ -358,7 +362,7 @@ static enum tts_status step_zstd_decoder(struct tts_input *in, unsigned char *ou
     return TTS_OK;
 }
 
-/* Decompresses until `out` is full, because the reader works best with large pieces. */
+/* Decompresses until `out` is full, because large pieces are faster for the reader. */
 static enum tts_status read_compressed(struct tts_input *in, unsigned char *out,
                                        size_t capacity, size_t *got)
 {
@@ -417,7 +421,8 @@ enum tts_status tts_input_read(struct tts_input *in, void *out, size_t capacity,
     return read_content_bytes(in, out, capacity, got, err);
 }
 
-/* Bytes that cannot be decompressed end the head. The read after the head says why. */
+/* Fills the head of the content. Bytes that cannot be decompressed end the head; the read after
+ * the head reports the reason. */
 static enum tts_status fill_input_head(struct tts_input *in, struct tts_error *err)
 {
     struct tts_error why = {0};
@@ -519,9 +524,9 @@ enum tts_status tts_input_json(struct tts_input *in, struct tts_jsonpull_source 
     return TTS_OK;
 }
 
-/* ---- once more ---- */
+/* ---- reading again ---- */
 
-/* Forgets all that was read. The next read begins at the current position of `fd`. */
+/* Discards everything that was read. The next read begins at the current position of `fd`. */
 static void forget_content(struct tts_input *in, enum coding coding)
 {
     free_decoder(in);
@@ -629,10 +634,10 @@ enum tts_status tts_input_spool(struct tts_input *in, const char *what,
     return TTS_OK;
 }
 
-/* ---- a look without taking ---- */
+/* ---- looking at the first bytes of a pipe ---- */
 
-/* Copies up to `size` of the bytes that wait in a pipe, which keeps them. Waits for the first.
- */
+/* Copies up to `size` bytes that wait in a pipe, without removing them from the pipe. Waits for
+ * the first byte. */
 static ssize_t peek_pipe(int fd, void *out, size_t size)
 {
     int copy[2];
@@ -650,7 +655,8 @@ static bool may_be_events(const unsigned char *bytes, size_t len)
 {
     const size_t magic_len = sizeof TTS_REC_MAGIC - 1;
     size_t some =
-        len < magic_len ? len : magic_len; /* a slow pipe may have given only a few bytes */
+        /* compares fewer bytes: a slow pipe may have delivered only a few */
+        len < magic_len ? len : magic_len;
     return memcmp(bytes, TTS_REC_MAGIC, some) == 0 || tts_graph_may_be(bytes, len) ||
            find_coding(bytes, len) != PLAIN;
 }

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Number of bytes after the end of the window that a search may read. */
+/* Number of bytes after the end of the window that a search may touch. */
 enum { WINDOW_PAD = 64 };
 
 /* ---- searches, 16 bytes at a time ---- */
@@ -49,8 +49,8 @@ static TTS_FORCE_INLINE const unsigned char *find_quote(const unsigned char *at)
     }
 }
 
-/* Marks square and curly brackets, which differ in one bit. Also marks the characters between
- * them, '\\' and '|', which occur only in strings. */
+/* Marks square and curly brackets, which differ in one bit. Also marks '\\' and '|', which lie
+ * between the brackets in ASCII; valid JSON has these only in strings. */
 static TTS_FORCE_INLINE tts_bytes16 match_brackets(tts_bytes16 bytes)
 {
     return (tts_bytes16)((bytes | 0x20) - '{' <= '}' - '{');
@@ -94,12 +94,12 @@ static TTS_FORCE_INLINE uint64_t prefix_parity(uint64_t bits)
 }
 
 enum tts_jsonpull_expect {
-    TTS_JSONPULL_VALUE,     /* a value */
-    TTS_JSONPULL_FIRST,     /* a value or the end of the array */
-    TTS_JSONPULL_FIRST_KEY, /* a key or the end of the object */
-    TTS_JSONPULL_NEXT_KEY,  /* a key */
-    /* A comma, or the end of the innermost open level; the end of the input if no level is
-     * open. */
+    TTS_JSONPULL_VALUE,     /* a value must follow */
+    TTS_JSONPULL_FIRST,     /* a value or the end of the array must follow */
+    TTS_JSONPULL_FIRST_KEY, /* a key or the end of the object must follow */
+    TTS_JSONPULL_NEXT_KEY,  /* a key must follow */
+    /* A comma or the end of the innermost open object or array must follow. If none is open,
+     * the end of the input must follow. */
     TTS_JSONPULL_COMMA,
 };
 
@@ -112,10 +112,12 @@ struct tts_jsonpull {
     unsigned char *end;
     enum tts_jsonpull_expect expect;
     uint32_t depth;
-    uint64_t is_object[TTS_JSONPULL_DEPTH_MAX / 64]; /* one bit for each level, from 0 */
+    /* one bit for each open level; level 0 is the outermost */
+    uint64_t is_object[TTS_JSONPULL_DEPTH_MAX / 64];
     bool at_eof;
     uint64_t end_off; /* offset of `end` in the input */
-    uint64_t gap;     /* number of bytes of the token that were removed from the window */
+    /* number of bytes of the current token that were removed from the window */
+    uint64_t gap;
 
     unsigned char *window;
     size_t window_bytes;
@@ -125,7 +127,8 @@ struct tts_jsonpull {
 
     const unsigned char *counted; /* `line` is the line number at this place */
     uint64_t line;
-    const unsigned char *mark; /* NULL if marked_line is known */
+    /* the marked place; NULL if marked_line already holds its line */
+    const unsigned char *mark;
     uint64_t marked_line, marked_off;
     const struct tts_alloc *alloc;
 };
@@ -142,7 +145,8 @@ static uint64_t count_newlines(const unsigned char *at, const unsigned char *end
 {
     uint64_t lines = 0;
     while (end - at >= 16) {
-        /* Each of the 16 bytes is a counter of its own, which holds at most 255. */
+        /* Each of the 16 bytes of the vector is a counter of its own, which holds at most
+         * 255. */
         tts_bytes16 sums = {0};
         for (int i = 0; i < 255 && end - at >= 16; i++, at += 16)
             sums -= (tts_bytes16)(tts_bytes16_load(at) == '\n');
@@ -162,7 +166,8 @@ static void count_lines_to(struct tts_jsonpull *json, const unsigned char *p)
     json->counted = p;
 }
 
-/* Counts the lines up to `p`, because the bytes before `p` are about to be removed. */
+/* Counts the lines up to `p`. Called before the bytes before `p` are removed from the
+ * window. */
 static void settle_lines(struct tts_jsonpull *json, const unsigned char *p)
 {
     if (json->mark && json->mark < p) {
@@ -253,8 +258,8 @@ enum tts_status tts_jsonpull_read(const struct tts_jsonpull_source *source, void
     return TTS_OK;
 }
 
-/* Copies bytes from memory first, then from the file. Sets *got to 0 at the end of the
- * input. */
+/* Copies bytes from memory first (source->before), then reads the file. Sets *got to 0 at the
+ * end of the input. */
 static enum tts_status take_source_bytes(struct tts_jsonpull_source *source, unsigned char *out,
                                          size_t room, size_t *got, struct tts_error *err)
 {
@@ -306,7 +311,8 @@ static enum tts_status fill_window(struct tts_jsonpull *json, const unsigned cha
     return TTS_OK;
 }
 
-/* Removes [from, to) from the window and closes the gap. Both are after `token`. */
+/* Removes the bytes [from, to) from the window and closes the gap. Both pointers are after
+ * `token`. */
 static void drop_bytes(struct tts_jsonpull *json, const unsigned char *from,
                        const unsigned char *to)
 {
@@ -352,7 +358,7 @@ enum tts_status tts_jsonpull_new(const struct tts_jsonpull_source *source,
                                   .alloc = alloc};
     const unsigned char *p = window;
     enum tts_status status = source->before_len > 0 ? fill_window(json, &p, err) : TTS_OK;
-    assert(status == TTS_OK); /* reading from memory cannot fail */
+    assert(status == TTS_OK); /* the bytes come from memory, so this cannot fail */
     *out = json;
     return status;
 }
@@ -381,7 +387,7 @@ static TTS_FORCE_INLINE bool is_in_object(const struct tts_jsonpull *json)
     return json->is_object[top / 64] >> top % 64 & 1;
 }
 
-/* Returns the words for what the grammar allows next. */
+/* Returns the words for the tokens that the grammar allows next. */
 static const char *expected_text(const struct tts_jsonpull *json)
 {
     switch (json->expect) {
@@ -511,7 +517,7 @@ static enum tts_status read_json_word(struct tts_jsonpull *json, struct tts_json
 
 /* ---- escapes ---- */
 
-enum { REPLACEMENT = 0xfffd, UNIT_BYTES = 6 }; /* length of "\uXXXX" */
+enum { REPLACEMENT = 0xfffd, UNIT_BYTES = 6 }; /* U+FFFD; the length of "\uXXXX" */
 
 /* Reads the number in "\uXXXX" at `at`. Returns false if there is no such escape. */
 static bool read_unit(const char *at, const char *end, uint32_t *out)
@@ -553,7 +559,8 @@ static uint32_t join_surrogates(uint32_t high, uint32_t low)
     return 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
 }
 
-/* Writes the escape at *at, which is a backslash, as UTF-8 and moves *at past the escape. */
+/* Writes the character of the escape at *at, which points to a backslash, as UTF-8. Moves *at
+ * past the escape. Returns the number of bytes written. */
 static size_t read_escape(const char **at, const char *end, char out[4])
 {
     static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
@@ -615,13 +622,13 @@ static TTS_FORCE_INLINE enum tts_status find_token(struct tts_jsonpull *json,
     }
 }
 
-/* Returns true if the next byte is `c`. The '"' that ends the window does not count. */
+/* Returns true if the next byte is `c`. The '"' after the end of the window does not count. */
 static TTS_FORCE_INLINE bool is_at_char(const struct tts_jsonpull *json, unsigned char c)
 {
     return *json->at == c && (c != '"' || json->at < json->end);
 }
 
-/* Moves to the next key, value or end, past a comma. */
+/* Moves past a comma to the next key, value or closing bracket. */
 static TTS_FORCE_INLINE enum tts_status step_to_token(struct tts_jsonpull *json,
                                                       struct tts_error *err)
 {
@@ -660,8 +667,8 @@ static void leave_level(struct tts_jsonpull *json)
 
 /* ---- strings ---- */
 
-/* Reads more bytes for a string whose end is not before *p. Removes the bytes before *p; keeps
- * the first TTS_JSONPULL_TEXT_MAX bytes of the string if `keeps`. */
+/* Reads more bytes for a string that does not end before *p. Removes the bytes of the string
+ * before *p. If `keeps` is true, the first TTS_JSONPULL_TEXT_MAX bytes of the string stay. */
 static enum tts_status read_string_on(struct tts_jsonpull *json, bool keeps,
                                       const unsigned char **p, struct tts_error *err)
 {
@@ -723,8 +730,8 @@ static enum tts_status skip_string(struct tts_jsonpull *json, struct tts_error *
     return status;
 }
 
-/* Reads the blanks and the colon after a key. The key stays in the window, so the blanks are
- * removed. */
+/* Reads the blanks and the colon after a key. Removes the blanks from the window, so that the
+ * key stays in the window however many blanks follow. */
 static enum tts_status read_colon(struct tts_jsonpull *json, struct tts_error *err)
 {
     const unsigned char *p = json->at;
@@ -767,8 +774,8 @@ read_key(struct tts_jsonpull *json, struct tts_jsonpull_token *out, struct tts_e
     return status;
 }
 
-/* Reads a number. Most numbers are whole and certainly fit into 64 bits; the others go to
- * read_any_number(). */
+/* Reads a number. Most numbers are whole and so short that they certainly fit into 64 bits. All
+ * others go to read_any_number(). */
 static TTS_FORCE_INLINE enum tts_status read_short_number(struct tts_jsonpull *json,
                                                           struct tts_jsonpull_token *out,
                                                           struct tts_error *err)
@@ -862,8 +869,8 @@ enum tts_status tts_jsonpull_next(struct tts_jsonpull *json, struct tts_jsonpull
     return read_level_end(json, out, err);
 }
 
-/* Handles the usual form of a key: a comma, some blanks, no escape, and the colon directly
- * after the key. All other forms go to tts_jsonpull_next(). */
+/* Handles the usual form: a comma, some blanks, and a key without escapes directly followed by
+ * the colon. All other forms go to tts_jsonpull_next(). */
 enum tts_status tts_jsonpull_key(struct tts_jsonpull *json, struct tts_jsonpull_token *out,
                                  struct tts_error *err)
 {
@@ -906,8 +913,9 @@ static TTS_FORCE_INLINE enum tts_status pass_bracket(struct tts_jsonpull *json,
     return TTS_OK;
 }
 
-/* Returns the quotes that are not escaped. *carries says whether the first byte is escaped, and
- * then whether the byte after the last one is. */
+/* Returns the quotes of a block that are not escaped. On entry *carries says whether the first
+ * byte of the block is escaped. On return it says whether the first byte after the block is
+ * escaped. */
 static TTS_FORCE_INLINE uint64_t real_quotes(struct tts_jsonpull_block block, bool *carries)
 {
     if (TTS_LIKELY(block.escapes == 0 && !*carries))
@@ -927,7 +935,8 @@ static TTS_FORCE_INLINE uint64_t real_quotes(struct tts_jsonpull_block block, bo
     return quotes;
 }
 
-/* Passes the brackets in `hits`, bits of the 64 bytes at `p`, until the depth is `outside`. */
+/* Passes the brackets in `hits` until the depth is `outside`. Bit i of `hits` stands for the
+ * byte p[i]. */
 static enum tts_status pass_brackets(struct tts_jsonpull *json, const unsigned char *p,
                                      uint64_t hits, uint32_t outside, struct tts_error *err)
 {
@@ -939,13 +948,13 @@ static enum tts_status pass_brackets(struct tts_jsonpull *json, const unsigned c
     return status;
 }
 
-/* Passes 64 bytes at a time, beginning at the quote of a string. Stops at the end of the level,
- * or if the window has fewer than 64 bytes. */
+/* Passes 64 bytes at a time, beginning at the opening quote of a string. Stops at the end of
+ * the level, or if fewer than 64 bytes are left in the window. */
 static enum tts_status leave_blocks(struct tts_jsonpull *json, uint32_t outside,
                                     struct tts_error *err)
 {
     const unsigned char *p = json->at;
-    uint64_t in_string = 0; /* all bits are set if the block begins in a string */
+    uint64_t in_string = 0; /* all bits are set if the next block begins inside a string */
     bool carries = false;
     for (; json->end - p >= 64; p += 64) {
         struct tts_jsonpull_block block = scan_block(p);
@@ -990,8 +999,8 @@ enum tts_status tts_jsonpull_leave(struct tts_jsonpull *json, struct tts_error *
     return status;
 }
 
-/* Skips an empty array or a number that is completely in the window. Most skipped values are
- * one of these. */
+/* Skips an empty array or a number, if all of it is in the window. Most skipped values are of
+ * these two kinds. Returns false if nothing was skipped. */
 static TTS_FORCE_INLINE bool skip_short_value(struct tts_jsonpull *json)
 {
     const unsigned char *p = pass_json_blanks(json->at);

@@ -1,10 +1,10 @@
-/* json_pull.h: reads JSON token by token from a file or from memory, through a window of fixed
- * size.
+/* json_pull.h: reads JSON token by token from a file or from memory, through a window (a
+ * buffer) of fixed size.
  *
  * The text of a string is given as it is in the file, without its quotes; tts_jsonpull_text()
  * resolves escapes. Only the first TTS_JSONPULL_TEXT_MAX bytes of a longer string are given. A
- * string may hold any byte. In skipped values only strings and brackets are checked. The depth
- * is limited and costs one bit for each level. One thread. */
+ * string may hold any byte. In skipped values only strings and brackets are checked. The
+ * nesting depth is limited and costs one bit for each level. One thread. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -22,12 +22,12 @@ enum {
 };
 
 enum tts_jsonpull_kind {
-    TTS_JSONPULL_END, /* after the only value of the input */
+    TTS_JSONPULL_END, /* the end, after the only value of the input */
     TTS_JSONPULL_OBJECT,
     TTS_JSONPULL_OBJECT_END,
     TTS_JSONPULL_ARRAY,
     TTS_JSONPULL_ARRAY_END,
-    TTS_JSONPULL_KEY, /* with the colon after it */
+    TTS_JSONPULL_KEY, /* a key of an object; the colon after it is read too */
     TTS_JSONPULL_STRING,
     TTS_JSONPULL_NUMBER,
     TTS_JSONPULL_TRUE,
@@ -37,31 +37,32 @@ enum tts_jsonpull_kind {
 
 struct tts_jsonpull_token {
     enum tts_jsonpull_kind kind;
-    const char *text; /* KEY, STRING, NUMBER; borrowed until the next call */
+    const char *text; /* of KEY, STRING and NUMBER; borrowed until the next call */
     size_t len;
-    bool is_cut;    /* KEY, STRING: the text is longer than `len` */
-    bool is_whole;  /* NUMBER: it has only digits and fits into `value` */
+    /* KEY, STRING: the string is longer than `len`, and `text` holds only its beginning */
+    bool is_cut;
+    bool is_whole;  /* NUMBER: consists of digits only and fits into `value` */
     uint64_t value; /* only if is_whole */
 };
 
-/* Reads up to `room` bytes into `out`, and at least one. Sets *got to 0 at the end of the
+/* Reads at least one and at most `room` bytes into `out`. Sets *got to 0 at the end of the
  * input. */
 typedef enum tts_status (*tts_jsonpull_read_fn)(void *ctx, void *out, size_t room, size_t *got,
                                                 struct tts_error *err);
 
 struct tts_jsonpull_source {
-    /* The first bytes of the input; borrowed while the window does not hold all of them. */
+    /* The first bytes of the input. Borrowed until all of them are in the window. */
     const unsigned char *before;
     size_t before_len;
     uint64_t before_off; /* offset of before[0] in the input */
-    int fd; /* read after `before`; -1 if there is no file. The reader does not close it */
+    int fd; /* read after `before`; -1 if there is no file. The JSON reader does not close it */
     tts_jsonpull_read_fn read; /* used instead of `fd` if not NULL */
     void *ctx;                 /* passed to `read` */
     size_t window_bytes; /* at least TTS_JSONPULL_WINDOW_MIN; 0 means TTS_JSONPULL_WINDOW */
-    size_t piece_bytes;  /* maximum of one read; 0 means no maximum */
+    size_t piece_bytes;  /* maximum number of bytes of one read; 0 means no maximum */
 };
 
-/* Reads the bytes after `before`, like a tts_jsonpull_read_fn. TTS_E_IO, or a status of
+/* Reads the bytes after `before`, like a tts_jsonpull_read_fn. Returns TTS_E_IO or a status of
  * `read`. */
 TTS_NODISCARD enum tts_status tts_jsonpull_read(const struct tts_jsonpull_source *source,
                                                 void *out, size_t room, size_t *got,
@@ -69,34 +70,36 @@ TTS_NODISCARD enum tts_status tts_jsonpull_read(const struct tts_jsonpull_source
 
 struct tts_jsonpull;
 
-/* Makes a reader, which the caller frees. TTS_E_NOMEM. */
+/* Creates a reader, which the caller frees. Returns TTS_E_NOMEM if there is no memory. */
 TTS_NODISCARD enum tts_status tts_jsonpull_new(const struct tts_jsonpull_source *source,
                                                const struct tts_alloc *alloc,
                                                struct tts_jsonpull **out,
                                                struct tts_error *err);
 void tts_jsonpull_free(struct tts_jsonpull *json); /* NULL is allowed */
 
-/* Calls `fn` after each following read with the number of bytes read so far. */
+/* tts_jsonpull_watch() sets a function that is called after each later read with the number of
+ * bytes read so far. */
 typedef void (*tts_jsonpull_fn)(void *ctx, uint64_t bytes);
 void tts_jsonpull_watch(struct tts_jsonpull *json, tts_jsonpull_fn fn, void *ctx);
 
-/* Reads the next token. TTS_E_SYNTAX: not JSON; err has the reason, the line and the offset.
- * TTS_E_RANGE: nested too deeply. TTS_E_IO. After a failure only the functions that tell the
- * place may be called. */
+/* Reads the next token. Returns TTS_E_SYNTAX if the input is not JSON (err holds the reason,
+ * the line and the offset), TTS_E_RANGE if it is nested too deeply, and TTS_E_IO. After a
+ * failure only the functions that return or report a place may be called. */
 TTS_NODISCARD enum tts_status tts_jsonpull_next(struct tts_jsonpull *json,
                                                 struct tts_jsonpull_token *out,
                                                 struct tts_error *err);
-/* Like tts_jsonpull_next(), but faster: reads the next key of an object, or OBJECT_END. */
+/* Reads the next key of an object, or OBJECT_END. Like tts_jsonpull_next(), but faster. */
 TTS_NODISCARD enum tts_status tts_jsonpull_key(struct tts_jsonpull *json,
                                                struct tts_jsonpull_token *out,
                                                struct tts_error *err);
-/* Skips the next value: after a key, in an array, or the whole document. */
+/* Skips the next value: the value after a key, an element of an array, or the whole
+ * document. */
 TTS_NODISCARD enum tts_status tts_jsonpull_skip(struct tts_jsonpull *json,
                                                 struct tts_error *err);
-/* Skips the rest of the innermost open object or array and its end. */
+/* Skips the rest of the innermost open object or array, including its closing bracket. */
 TTS_NODISCARD enum tts_status tts_jsonpull_leave(struct tts_jsonpull *json,
                                                  struct tts_error *err);
-/* Skips the rest of the value that `token` begins, if it begins an object or array. */
+/* If `token` begins an object or array, skips the rest of it. Otherwise does nothing. */
 TTS_NODISCARD static inline enum tts_status
 tts_jsonpull_finish(struct tts_jsonpull *json, const struct tts_jsonpull_token *token,
                     struct tts_error *err)
@@ -112,11 +115,11 @@ size_t tts_jsonpull_text(const struct tts_jsonpull_token *token, char *out, size
 
 /* Returns the offset of the first byte that is not in a returned token. */
 uint64_t tts_jsonpull_offset(const struct tts_jsonpull *json);
-/* Remembers the place of the token returned last. The functions below give its line and offset
- * until the next call of mark. */
+/* Remembers the place of the last returned token. The functions below return the line and the
+ * offset of this place until the next call of tts_jsonpull_mark(). */
 void tts_jsonpull_mark(struct tts_jsonpull *json);
 uint64_t tts_jsonpull_marked_line(struct tts_jsonpull *json);
 uint64_t tts_jsonpull_marked_offset(const struct tts_jsonpull *json);
-/* Adds the place of the token returned last to an error. Returns `status`. */
+/* Adds the place of the last returned token to an error. Returns `status`. */
 enum tts_status tts_jsonpull_at(struct tts_jsonpull *json, struct tts_error *err,
                                 enum tts_status status);

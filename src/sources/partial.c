@@ -22,7 +22,8 @@ void tts_partial_item(struct tts_partial *p, const struct tts_item *item)
         p->in_keyframe = p->has_start = true;
     } else if (item->kind == TTS_ITEM_KEYFRAME_END) {
         p->in_keyframe = false;
-    } else if (item->kind == TTS_ITEM_MISSED && p->in_keyframe) { /* it does not have all */
+    } else if (item->kind == TTS_ITEM_MISSED && p->in_keyframe) {
+        /* The keyframe does not list all live buffers. */
         p->lacks_start = true;
         p->left_buffers = item->left_buffers;
         p->left_bytes = item->left_bytes;
@@ -84,7 +85,8 @@ const char *tts_partial_stop_text(const struct tts_rec_state *state,
     return memcpy(out, err.text, sizeof err.text);
 }
 
-/* How much a recording that stopped has dropped is told at its end: 0 may be "not told". */
+/* Adds a note if the recording stopped. The number of dropped events is written only at the end
+ * of a recording, so 0 may also mean that the number is unknown. */
 static void add_state(struct tts_partial_notes *notes, const struct tts_recfile_info *info)
 {
     char reason[TTS_PARTIAL_REASON_MAX];
@@ -101,7 +103,8 @@ static void add_state(struct tts_partial_notes *notes, const struct tts_recfile_
             tts_partial_stop_text(&info->state, reason));
 }
 
-/* More bytes on a core than it has: an end is missing, or something is counted twice. */
+/* Adds a note if a core has more bytes in use than its L1 has. Then frees are missing, or the
+ * file counts some memory twice. */
 static void add_core(struct tts_partial_notes *notes, const struct tts_core_peak *core,
                      const struct tts_eventfile *file)
 {
@@ -137,7 +140,8 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     if (p->core)
         add_core(out, p->core, file);
     add_gaps(out, tts_eventfile_gaps(file));
-    bool lacks_frees = out->count > 0 || p->missed > 0; /* or may lack them */
+    /* true if frees are or may be missing */
+    bool lacks_frees = out->count > 0 || p->missed > 0;
     if (p->left_buffers > 0)
         add(out, "start", 0,
             "the black box had no room for all buffers that lived before its first event: "

@@ -1,23 +1,27 @@
-/* partial.h: finds the reasons why an answer about a file of events is partial. A command
- * passes all items of its pass, and the error that ended the reading. All commands thus have
- * one rule and one wording; docs/design/show-json.md has the table. Plain values that start as
- * zero. */
+/* partial.h: finds the reasons why an answer about a file of events is partial (incomplete). A
+ * command passes all items of its pass, and the error that ended the reading. All commands thus
+ * have one rule and one wording; docs/design/show-json.md has the table. Plain values that
+ * start as zero. */
 #pragma once
 
 #include "model/partialnotes.h"
 #include "sources/eventfile.h"
 
 struct tts_partial {
-    bool has_items;           /* an item was read, so there is an answer */
-    uint64_t missed;          /* events that were dropped and not recorded */
-    uint64_t refused;         /* impossible statements, which were skipped */
+    bool has_items;  /* an item was read, so there is an answer */
+    uint64_t missed; /* events that were dropped and not recorded */
+    /* number of impossible statements in the file, which were skipped */
+    uint64_t refused;
     struct tts_error refusal; /* the first such statement */
-    struct tts_error damage;  /* the error that ended the reading; TTS_OK: none */
-    bool lacks_start;         /* buffers from before the first event may be unknown */
-    uint64_t left_buffers;    /* such buffers that the writer of the file left out */
-    uint64_t left_bytes;      /* sum of their sizes */
-    uint64_t stop_seq;        /* event of the request at which the program stopped; 0: none */
-    bool has_start;           /* an event or a keyframe was read */
+    /* the error that ended the reading; its status is TTS_OK if there was none */
+    struct tts_error damage;
+    /* buffers that were allocated before the first event may be unknown */
+    bool lacks_start;
+    uint64_t left_buffers; /* number of such buffers that the writer of the file left out */
+    uint64_t left_bytes;   /* sum of the sizes of those left_buffers */
+    /* number of the refused request at which the program stopped; 0 if there is none */
+    uint64_t stop_seq;
+    bool has_start; /* an event or a keyframe was read */
     bool in_keyframe;
     const struct tts_core_peak *core; /* the fullest core, or NULL; borrowed */
 };

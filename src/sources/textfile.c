@@ -21,7 +21,7 @@ static int open_text_path(const char *path)
     return fd;
 }
 
-/* Reads once. Returns 0 or an errno. Sets *is_end at the end of the file. */
+/* Makes one read call. Returns 0 or an errno value. Sets *is_end at the end of the file. */
 static int read_text_piece(int fd, struct tts_textfile *file, size_t limit, bool *is_end)
 {
     assert(file->len < limit);

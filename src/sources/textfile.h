@@ -1,4 +1,5 @@
-/* textfile.h: a small file, completely in memory. Caller's struct, zeroed at the start. */
+/* textfile.h: a small file, completely in memory. The caller owns the struct, which is zeroed
+ * at the start. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -7,16 +8,16 @@
 #include <stddef.h>
 
 struct tts_textfile {
-    char *text; /* not terminated; NULL if len is 0 */
+    char *text; /* not terminated by a zero byte; NULL if len is 0 */
     size_t len;
-    /* private */
+    /* The following fields are private. */
     size_t capacity;
     const struct tts_alloc *alloc;
 };
 
 /* Reads a file. "-" is standard input. Reads at most max_bytes + 1 bytes, so that the caller
- * can detect a file that is too large. `alloc` may be NULL for the C library's. TTS_E_IO,
- * TTS_E_NOMEM: err names the path, and *out is unchanged. */
+ * can detect a file that is too large. `alloc` may be NULL for the C library's. Returns
+ * TTS_E_IO or TTS_E_NOMEM on failure; then err names the path and *out is unchanged. */
 TTS_NODISCARD enum tts_status tts_textfile_read(const char *path, size_t max_bytes,
                                                 const struct tts_alloc *alloc,
                                                 struct tts_textfile *out,

@@ -314,8 +314,8 @@ static void take_config_level(const struct level *level, struct tts_hfconfig *ou
             out->values[key] = level->values[key];
 }
 
-/* Finds the kind of the model. The names of GPT2 do not count if the usual names are there
- * too. */
+/* Finds the kind of the model. The key names of GPT2 (n_embd, n_layer) do not make the model a
+ * GPT2 if hidden_size, the usual name, is present too. */
 static void take_config_kind(const struct level *level, struct tts_hfconfig *out)
 {
     bool has_size = out->values[TTS_HF_HIDDEN_SIZE].is_set;

@@ -383,8 +383,8 @@ static enum tts_status read_train_text(struct tts_yamlmap *map, const char *name
     return TTS_OK;
 }
 
-/* Returns true for a null. An empty text counts as null too: it has no length that could be
- * wrong. */
+/* Returns true if the value counts as absent: a null, or the empty string for a key whose value
+ * is a text. */
 static bool is_absent_value(const struct tts_yamlmap_row *row,
                             const struct tts_yaml_token *token)
 {

@@ -48,13 +48,14 @@ struct tts_graph_device {
     uint16_t named;
     bool is_mesh; /* known in a split trace, or from a tensor */
     bool has_buffers, has_parts;
-    bool gets_buffers, gets_parts; /* the look ahead found buffers or parts of the device. In a
-                                      split trace gets_buffers is not set */
-    bool has_programs;             /* has programs of its own */
-    bool has_more_meshes;          /* tensors name several meshes for it */
-    bool is_running;               /* had parts since its last program ended */
-    bool is_due;                   /* an item must say that this chip belongs to `mesh` */
-    bool is_ending;                /* an event must end the program of this chip */
+    /* gets_buffers: the look ahead found buffers of the device; never set in a split trace.
+     * gets_parts: the look ahead found parts (circular buffers and the like) of the device. */
+    bool gets_buffers, gets_parts;
+    bool has_programs;    /* has programs of its own */
+    bool has_more_meshes; /* tensors name several meshes for it */
+    bool is_running;      /* had parts since its last program ended */
+    bool is_due;          /* an item must say that this chip belongs to `mesh` */
+    bool is_ending;       /* an event must end the program of this chip */
 };
 
 struct tts_graph_devices {

@@ -31,7 +31,7 @@ enum tts_devseq_shape {
     TTS_DEVSEQ_SAYS_NOTHING,
     TTS_DEVSEQ_SAYS_ADDRESS, /* ADDR, F, T ADDR or - */
     TTS_DEVSEQ_SAYS_PLACE,   /* ADDR */
-    TTS_DEVSEQ_SAYS_OK,      /* ok or F */
+    TTS_DEVSEQ_SAYS_OK,      /* The result is the word "ok", or "F" if the request fails. */
     TTS_DEVSEQ_SAYS_NUMBERS, /* as many numbers as `numbers` says */
     TTS_DEVSEQ_SAYS_PAGE,    /* BANK CORE ADDR or - */
 };

@@ -19,9 +19,11 @@ enum {
         32, /* phases of an array that is kept for the next run; a larger array is freed */
     PREDICTION_LINES = 8, /* a prediction farther from the heading is ignored */
     WRAPS = 8,            /* wrapped lines that wait at the same time, of several ranks */
-    BLOCK_LINES_MORE =
-        16, /* lines to read one by one after a line of a block or a piece of a line */
-    HEADER_LINES_MORE = 64, /* lines to read one by one after a row of a header */
+    /* After a line of a block, or a piece of a wrapped line, this many lines are examined one
+     * by one. The search for known words continues after them. */
+    BLOCK_LINES_MORE = 16,
+    /* After a row of a header, this many lines are examined one by one. */
+    HEADER_LINES_MORE = 64,
 };
 
 static_assert((int)TTS_LOGTEXT_BACK >= (int)TTS_LOGLINE_MAX + (int)LOOK_BACK,
