@@ -128,8 +128,8 @@ bool tts_banks_lowest(const struct tts_banks *banks, uint32_t allocator, uint64_
 
 /* The high-water mark between begin and end, over all allocators: the highest end of a block
  * that was taken (not rounded) and of a block that was given back (rounded).
- * tts_banks_give_all(), tts_banks_override() and blocks left behind do not count. A second
- * begin starts again; marks do not nest. */
+ * tts_banks_give_all(), tts_banks_override() and blocks left behind (still taken after
+ * TTS_E_BELOW_LIMIT) do not count. A second begin starts again; marks do not nest. */
 struct tts_water {
     uint64_t taken_end, given_end; /* 0: no block */
 };

@@ -224,8 +224,8 @@ static size_t add_taken(const struct tts_space *space, struct tts_range *out)
     return count;
 }
 
-/* Collects the ranges that neighbours or the caller hold, sorted and joined. Needs a reserve
- * before. */
+/* Collects the ranges that neighbours or the caller hold, sorted and joined. The
+ * caller has reserved room for the ranges. */
 static size_t busy_gather(struct tts_banks *b, const struct tts_banks_wish *take)
 {
     size_t count = 0;
@@ -308,7 +308,8 @@ enum tts_status tts_banks_take_between(struct tts_banks *b, const struct tts_ban
     assert(s.address >= b->config.offset_bytes && s.address >= take->limit);
     if (s.address % b->config.page_alignment_bytes != 0)
         return TTS_E_INVALID;
-    /* The gap holds the requested bytes. The rounded block may still not fit its free block. */
+    /* The gap is large enough for the requested bytes. Rounded up to a block, they may still
+     * be larger than the free block. */
     enum tts_status status = tts_space_take_at(space, s.address, take->bytes);
     if (status == TTS_OK)
         *address = s.address;

@@ -16,7 +16,7 @@
 enum {
     BUCKETS = 14,
     SLOTS = (BUCKETS + 1) * TTS_HALF, /* the last bucket is only a "next" bucket */
-    MAX_SEGMENTS = 1 << 23,           /* low enough that all ids have 32 bits */
+    MAX_SEGMENTS = 1 << 23,           /* low enough that every id fits in 32 bits */
 };
 
 /* A segment has a row each of starts, sizes and ids. A bucket is half a row of each. */

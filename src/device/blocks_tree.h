@@ -18,9 +18,11 @@
 
 enum {
     FANOUT = 64,
-    MAX_HEIGHT = 12,         /* a node splits after 32 splits below it: 32^11 operations */
-    LEAF_THIN = TTS_ROW / 8, /* a leaf with at most so many blocks joins another leaf, */
-    LEAF_JOINED = TTS_ROW * 5 / 8, /* if both together have at most so many */
+    MAX_HEIGHT = 12, /* enough for 32^11 operations: a node splits after 32 splits below it */
+    LEAF_THIN =
+        TTS_ROW / 8, /* a leaf with at most this number of blocks is joined with a neighbour */
+    LEAF_JOINED =
+        TTS_ROW * 5 / 8, /* two leaves are joined if they have at most this number together */
     LEAVES_PER_CHUNK = 4,
 };
 

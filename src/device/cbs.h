@@ -56,7 +56,8 @@ TTS_NODISCARD enum tts_status tts_cbs_new(const struct tts_cbs_config *config,
                                           struct tts_error *err);
 void tts_cbs_free(struct tts_cbs *cbs); /* NULL is allowed */
 
-/* Removes all circular buffers for the next program. Keeps the memory. */
+/* Removes all circular buffers and starts program `program_id`. The arrays are kept for reuse.
+ */
 void tts_cbs_reset(struct tts_cbs *cbs, uint64_t program_id);
 
 /* Places a circular buffer and writes its address. A buffer with a total of 0 is placed and
@@ -87,7 +88,7 @@ TTS_NODISCARD enum tts_status tts_cbs_check(const struct tts_cbs *cbs,
 
 /* The room on one core: the end of its circular buffers (the base if it has none) and the bytes
  * that are really free up to the lowest L1 buffer or the end of L1 below L1_SMALL.
- * tts_cbs_room() returns TTS_E_RANGE if there is no such core. */
+ * tts_cbs_core() returns TTS_E_RANGE if there is no such core. */
 struct tts_core_room {
     uint64_t cb_bytes;     /* bytes of its circular buffers; shared bytes count once */
     uint64_t region_end;   /* true end; the runtime's end of a range may be higher */

@@ -23,7 +23,7 @@ static uint64_t word_on(const struct tts_cbs *cbs, size_t word_idx,
     return any;
 }
 
-/* Returns the circular buffer of the lowest bit of a word. */
+/* Returns the circular buffer that the lowest set bit of a word stands for. */
 static const struct tts_cb_placed *bit_placed(const struct tts_cbs *cbs, size_t word_idx,
                                               uint64_t word)
 {

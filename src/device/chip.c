@@ -188,7 +188,7 @@ static struct tts_chip chip_of(const struct tts_board *board)
 enum { WORD_MAX = 40 }; /* longer than any key or preset name */
 
 /* Copies a word in a standard form: lower case, with `to` instead of `from`. A word that is too
- * long is cut off; it still matches no name. */
+ * long is cut off. The cut word matches no name, because every name is shorter. */
 static const char *plain_word(char out[WORD_MAX + 1], const char *word, char from, char to)
 {
     size_t len = 0;

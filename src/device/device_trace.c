@@ -40,7 +40,7 @@ uint64_t tts_trace_page(uint64_t bytes, uint32_t banks)
         if (waste > least && bytes / row < 2)
             continue;
         page = candidate;
-        least = waste; /* also if only the second rule chose this page */
+        least = waste; /* also if the waste did not decide */
     }
     return page;
 }

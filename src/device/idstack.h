@@ -33,7 +33,7 @@ static inline enum tts_status tts_idstack_reserve(struct tts_idstack *ids)
     return TTS_LIKELY(needed <= ids->capacity) ? TTS_OK : tts_idstack_reserve_more(ids, needed);
 }
 
-/* Retires an id if `when` is 1, without a branch. Needs a reserve before. */
+/* Retires an id if `when` is 1, without a branch. The caller has reserved room. */
 static inline void tts_idstack_push_if(struct tts_idstack *ids, uint32_t id, uint32_t when)
 {
     ids->retired[ids->count] = id;

@@ -4,9 +4,9 @@
  * it; each is free or taken, and two free blocks never touch. The rules (FIRST and BEST, from
  * either end, rounding, block ids, and the reference's quirks) are in docs/design/space.md.
  *
- * A space owns its memory. It holds at least 300 million taken blocks; one too many is
- * TTS_E_NOMEM. A call that fails leaves the space as it was, except after TTS_E_BELOW_LIMIT.
- * Addresses are absolute (offset included) unless a field says otherwise.
+ * A space owns its memory. It holds at least 300 million taken blocks. A take beyond the
+ * maximum returns TTS_E_NOMEM. A call that fails leaves the space as it was, except after
+ * TTS_E_BELOW_LIMIT. Addresses are absolute (offset included) unless a field says otherwise.
  *
  * Threads: one thread at a time for each space. Functions that take a const space may run at
  * the same time as each other.

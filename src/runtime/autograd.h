@@ -53,7 +53,7 @@ struct tts_node {
 struct tts_autograd {
     struct tts_runtime rt;
     bool gradients; /* gradients are on */
-    bool prunes;    /* see rule 2 */
+    bool prunes; /* only operations with an input that needs a gradient make a node (rule 2) */
     struct tts_slab values;
     struct tts_value nowhere; /* the value that functions return if memory runs out */
     struct tts_node *nodes;
@@ -81,8 +81,9 @@ void tts_value_add_gradient(struct tts_autograd *ag, struct tts_value *value,
  * of `node`. The handles in `kept` are taken; they are dropped if no node is made. Values are
  * borrowed. The node belongs to out[0]. */
 void tts_autograd_add(struct tts_autograd *ag, const struct tts_node *node);
-/* Adds a node of `value` that runs after the nodes of `first` and `second`. It ensures that all
- * outputs of an operation have their gradients before the operation runs backwards. */
+/* Adds a node of `value` that depends on the nodes of `first` and `second`. In the backward
+ * pass the node runs before them. So all outputs of an operation have their gradients before
+ * the operation runs backwards. */
 void tts_autograd_sync(struct tts_autograd *ag, struct tts_value *value,
                        const struct tts_value *first, const struct tts_value *second);
 

@@ -70,7 +70,8 @@ void tts_kernel_launch(struct tts_runtime *rt, const struct tts_kernel *kernel)
 
 /* --- common kernels --------------------------------------------------------------------- */
 
-/* Returns whether a launch has an effect. Most runs count no binaries and compute nothing. */
+/* Returns whether the launches of kernels matter. Most runs neither count kernel binaries nor
+ * compute values, so they skip their launches. */
 static bool is_kernel_watched(const struct tts_runtime *rt)
 {
     return rt->kernel_binaries || rt->compute;

@@ -101,7 +101,7 @@ void tts_kernel_in_place(struct tts_runtime *rt, enum tts_kernel_kind kind, stru
 struct tts_tensor tts_kernel_full(struct tts_runtime *rt, struct tts_shape shape,
                                   enum tts_dtype dtype);
 /* Uploads a tensor from the host, in tiles: allocates it row-major on the device, tilizes it,
- * then frees the row-major buffer. Tilizes on the host if a row has TTS_HOST_TILIZE
+ * then frees the row-major buffer. Tilizes on the host if a row has at least TTS_HOST_TILIZE
  * elements. */
 struct tts_tensor tts_kernel_upload(struct tts_runtime *rt, struct tts_shape shape);
 enum { TTS_HOST_TILIZE = 16384 };

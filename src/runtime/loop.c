@@ -26,7 +26,7 @@ static void end_loop_phase(struct loop *loop, const char *name)
         watch->phase(watch->ctx, name);
 }
 
-/* Since August the programs number the micro steps if there are several. */
+/* The programs of August 2026 and later number the micro steps if there are several. */
 static void end_loop_pass(struct loop *loop, const char *name, uint64_t micro)
 {
     char text[64];

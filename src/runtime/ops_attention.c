@@ -43,7 +43,8 @@ static void grouped_heads_backward(struct tts_autograd *ag, struct tts_node *nod
     tts_tensor_drop(rt, &d[2]);
 }
 
-/* One kernel makes q, k and v. Its node belongs to q. The nodes of k and v wait for it. */
+/* One kernel makes q, k and v. Its node belongs to q. In the backward pass that node runs
+ * after the sync nodes of k and v. */
 static void split_heads(struct tts_autograd *ag, struct tts_node *node, struct tts_shape q,
                         struct tts_shape kv)
 {

@@ -192,8 +192,8 @@ static void swiglu_gate_backward(struct tts_autograd *ag, struct tts_node *node,
     tts_tensor_drop(rt, &d_product);
 }
 
-/* Frees each tensor as soon as it has been read, so that the peak is below the peak of the
- * single operations. Takes the handle of d_out. */
+/* Frees each tensor as soon as it has been read, so that the peak is lower than with separate
+ * operations. Takes the handle of d_out. */
 static void swiglu_backward_of(struct tts_autograd *ag, struct tts_node *node,
                                struct tts_tensor d_out)
 {

@@ -143,8 +143,8 @@ static struct tts_tensor adamw_quotient(struct tts_runtime *rt, struct tts_tenso
     return ratio;
 }
 
-/* Applies the update to the weights. With Kahan summation, state[MASTER] keeps the lost
- * bits. */
+/* Applies the update to the weights. With Kahan summation, `lost` keeps the bits that the
+ * weights cannot hold. */
 static void apply_update(struct tts_runtime *rt, struct tts_tensor *weights,
                          struct tts_tensor update, struct tts_tensor *lost)
 {
