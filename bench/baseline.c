@@ -25,7 +25,8 @@ struct baseline {
     uint64_t size, offset, alignment;
     bool best;
     int classes;
-    uint64_t *address, *length; /* by block id; addresses are relative */
+    /* Indexed by block id; addresses are relative to the start of the pool. */
+    uint64_t *address, *length;
     int32_t *prev, *next;
     bool *taken, *in_use;
     size_t blocks, blocks_capacity;
@@ -188,8 +189,9 @@ static bool is_nearer(const struct baseline *b, int32_t id, int32_t than, bool u
     return than == NONE || (b->address[id] < b->address[than]) == up;
 }
 
-/* Searches one class. Like the reference, stops only at a block that fits and is nearer than
- * the block found so far. If there is none, this visits the whole class. */
+/* Searches one size class. Like the reference, stops only at a block that fits and is nearer to
+ * the wanted end than the block found in lower classes. If the class has no such block, this
+ * visits the whole class. */
 static void search_class(struct baseline *b, struct found *found, int class, uint64_t need,
                          bool up)
 {

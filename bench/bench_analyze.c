@@ -88,7 +88,7 @@ static void write_summary(FILE *file, uint64_t *state)
             peak, current);
 }
 
-/* Writes the lines of one training step. Some of them hold a word that the reader searches
+/* Writes the lines of one training step. Some of the lines hold a word that the reader searches
  * for. */
 static void write_step(FILE *file, uint64_t step, uint64_t *state)
 {
@@ -188,7 +188,7 @@ static struct cost run_once(const char *command, const char *path, uint64_t want
                          (double)usage.ru_maxrss / 1024};
 }
 
-/* Keeps the best times of all runs and the largest memory of any. */
+/* Keeps the best time and the largest memory of all runs. */
 static void keep_best(struct cost *best, struct cost cost, bool is_first)
 {
     if (is_first || cost.seconds < best->seconds)
@@ -230,7 +230,8 @@ static void say_ratio(struct cost cost, struct cost other, bool is_time)
                other.processor_seconds / cost.processor_seconds);
 }
 
-/* Compares with `other`: the ratio of the times, or of the rates. */
+/* Compares reading `path` with running the command `other`: the ratio of the times, or of the
+ * rates. */
 static void compare(const char *path, const char *other, uint64_t wanted, double bytes,
                     bool is_time)
 {

@@ -19,9 +19,9 @@
 #include <string.h>
 
 enum {
-    TURNS = 8, /* plus a first turn that is not counted and touches all memory */
+    TURNS = 8, /* one more turn comes first, which touches all memory and is not counted */
     ROUNDS = 20,
-    EVENTS = 20000, /* per thread and round */
+    EVENTS = 20000, /* number of events per thread and round */
     SOCKET_EVENTS = 2000,
     FEW = 1000,
     MANY = 32000,
@@ -30,7 +30,8 @@ enum {
     CBS = 4,
     CB_BYTES = 8192,
     L1_BYTES = 4096,
-    PROGRAM_EVENTS = 1 + CBS + 2, /* the last two are an L1 buffer's allocation and free */
+    /* One program, its circular buffers, and an L1 buffer's allocation and free. */
+    PROGRAM_EVENTS = 1 + CBS + 2,
 };
 
 #define OFF_AIM_NS 1.0
@@ -63,7 +64,7 @@ static void row(const char *name, uint32_t live, uint32_t threads, double ns)
         printf("  %7.1f Mevents/s", 1e3 * threads / ns);
 }
 
-/* Prints the ratio, or nothing if either time was not measured. */
+/* Prints the ratio of both times, or nothing if either time was not measured. */
 static void ratio_text(double ns, double tracked_ns)
 {
     if (ns > 0 && tracked_ns > 0)
@@ -139,8 +140,8 @@ static void session_free(struct session *session)
     tts_tracker_free(session->tracker);
 }
 
-/* Feeds the same events again to plain sums and compares. The order of the threads affects only
- * the peak. */
+/* Feeds the same events again to plain sums and compares the figures. The order of the threads
+ * affects only the peak. */
 static void compare_dram(const struct tts_usage *usage, const struct figures *map,
                          uint32_t live, uint32_t threads)
 {
@@ -239,7 +240,8 @@ static void counting(uint32_t live, uint32_t threads)
     session_free(&session);
 }
 
-/* Measures sockets. The number of live buffers matters only to the tracker. */
+/* Measures socket writes. Does not vary the number of live buffers, because it matters only to
+ * the tracker. */
 static void sockets(uint32_t threads)
 {
     struct socket_sink both[CHURN_THREADS_MAX];

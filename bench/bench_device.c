@@ -37,7 +37,7 @@ static double now_ns(void)
 
 /* --- events ----------------------------------------------------------------------------- */
 
-/* Events as a program requests them, and as the spaces execute them. */
+/* An event as a program requests it, and as the spaces execute it. */
 struct event {
     uint32_t slot; /* index of the buffer */
     uint8_t pool, is_release, is_sharded;
@@ -121,7 +121,7 @@ static void draw_request(struct stream_random *random, struct event *event)
     }
 }
 
-/* Draws events that succeed. Runs them on a device to find out. */
+/* Draws events that succeed. Runs each event on a device to find out whether it succeeds. */
 static void draw_events(struct stream_random *random)
 {
     struct tts_device *device = device_new((struct tts_observer){0});

@@ -52,7 +52,7 @@ static double median(double *values, size_t count)
 
 struct cost {
     double ms;
-    double mib; /* largest memory of any run */
+    double mib; /* largest memory of all runs */
 };
 
 static void run_once(char *const *argv, double *ms, double *mib)

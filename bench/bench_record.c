@@ -35,9 +35,9 @@
 
 enum {
     STORY_EVENTS = 1000000,
-    TURNS = 8, /* plus a first turn that is not counted and touches all memory */
+    TURNS = 8, /* one more turn comes first, which touches all memory and is not counted */
     ROUNDS = 20,
-    EVENTS = 20000, /* per thread and round */
+    EVENTS = 20000, /* number of events per thread and round */
     BESIDE_TURNS = 2,
     BESIDE_ROUNDS = 5,
     FEW = 1000,
@@ -422,7 +422,7 @@ static int by_time(const void *a, const void *b)
     return (x->ns > y->ns) - (x->ns < y->ns);
 }
 
-/* Returns the processor time of this process, which does not include other processes. */
+/* Returns the processor time that this process has used. Other processes do not affect it. */
 static double cpu_now_ns(void)
 {
     struct timespec t;
@@ -469,7 +469,7 @@ static void seek(uint64_t events)
     for (size_t i = 0; i < SEEKS; i++)
         instants[i].seq = SEEK_LIVE + 1 + stream_random_below(&random, events - SEEK_LIVE);
     qsort(instants, SEEKS, sizeof *instants, by_seq);
-    for (size_t i = 1; i < SEEKS; i++) /* makes all different */
+    for (size_t i = 1; i < SEEKS; i++) /* makes all sequence numbers different */
         if (instants[i].seq <= instants[i - 1].seq)
             instants[i].seq = instants[i - 1].seq + 1;
     double start = churn_now_ns();
@@ -481,7 +481,8 @@ static void seek(uint64_t events)
            bytes / (double)events, 1e3 * (double)events / ns);
     ok(tts_recfile_open(path, NULL, &file, &err), &err);
     for (size_t i = 0; i < SEEKS; i++) {
-        /* Jumps back and forth: 7 and 50 have no common divisor. */
+        /* Jumps back and forth, and visits every instant once: 7 and SEEKS (50) have no common
+         * divisor. */
         struct instant *instant = &instants[i * 7 % SEEKS];
         double cpu_start = cpu_now_ns();
         start = churn_now_ns();
@@ -535,7 +536,8 @@ static double run_ttscope(const char *command, const char *path, const char *to)
     return churn_now_ns() - start;
 }
 
-/* Flips the last bit of a file, which belongs to its figures. */
+/* Flips the last bit of a file. The bit belongs to the stored figures, so that the reader
+ * refuses the figures. */
 static void spoil(const char *path)
 {
     FILE *file = fopen(path, "rb+");

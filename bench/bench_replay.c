@@ -21,7 +21,8 @@
 
 enum { RUNS = 3, LIVE = 1000 };
 #define MILLION UINT64_C(1000000)
-#define GROWTH_AIM 1.2 /* largest recording compared with the smallest, per event */
+/* Maximum time per event in the largest recording, relative to the smallest recording. */
+#define GROWTH_AIM 1.2
 
 extern char **environ;
 

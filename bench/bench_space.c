@@ -33,8 +33,8 @@ static bool is_past_baseline(const struct stream_config *config)
     return config->live >= 1000000;
 }
 
-/* The targets of a stream: the ratio, p99, and the reference's own nanoseconds per operation if
- * they were measured (on another machine). */
+/* The targets of a stream: the ratio to the baseline, the 99th percentile, and the reference's
+ * own nanoseconds per operation if they were measured (on another machine). */
 struct aim {
     const char *stream; /* prefix of the stream's name */
     double ratio, p99_ns;
@@ -234,8 +234,9 @@ static uint64_t timer_cost(void)
     return cost[500];
 }
 
-/* Times each operation. For the longest operation, including the filling, the smallest of three
- * passes counts: an interrupt does not hit the same operation three times, a rehash does. */
+/* Times each operation. For the longest operation, including those that fill the pool, the
+ * smallest of three passes counts: an interrupt does not hit the same operation three times,
+ * but a rehash does. */
 static void time_each(const struct stream_config *config, const struct stream *stream,
                       struct detail *d)
 {

@@ -22,9 +22,12 @@ enum {
 struct kind {
     const char *name;
     enum tts_pool pool;
-    bool in_op;       /* an operation with a name has begun */
-    bool has_address; /* also a page size, as an attached device reports it */
-    bool is_on_core;  /* on one core, in turn; otherwise on all in lockstep */
+    bool in_op; /* events happen inside a named operation */
+    /* Events state an address and a page size, as an attached device reports them. */
+    bool has_address;
+    /* Each buffer is on one core, and the cores take turns; otherwise each buffer is on all
+     * cores. */
+    bool is_on_core;
     bool is_recorded; /* measured in a second row with a recorder */
     uint32_t devices;
 };
@@ -175,8 +178,8 @@ static double run_kind(const struct kind *kind, const char *path)
     return ns;
 }
 
-/* Measures frees. Each free removes a buffer from the fullest core: each core has one buffer,
- * and the cores before are already empty. */
+/* Measures frees. Each core has one buffer, and the cores are emptied in order. So each free
+ * removes a buffer from the fullest core. */
 static double run_frees(void)
 {
     static const struct kind kind = {.pool = TTS_POOL_L1, .is_on_core = true, .devices = 1};

@@ -95,7 +95,7 @@ static inline void feed_other(struct sink *sink, uint64_t id, uint64_t bytes, bo
 }
 
 /* Frees a live buffer and allocates the next one in its place: two events. Compiled once for
- * each way, so that no way pays for a call through a pointer. */
+ * each kind of sink (`way`), so that no kind pays for a call through a pointer. */
 static inline __attribute__((always_inline)) void churn(struct lane *lane, struct sink *sink,
                                                         size_t events, feed_fn *feed)
 {

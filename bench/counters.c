@@ -63,8 +63,8 @@ bool locked_map_alloc(struct locked_map *map, uint64_t id, uint64_t bytes)
     return ok;
 }
 
-/* Closes a gap without tombstones: moves later slots into it, unless that would move them
- * before their home slot. */
+/* Closes the gap of a removed slot, so that no tombstones are needed. Moves later slots into
+ * the gap, unless that would move a slot before its home slot. */
 static void close_gap(struct locked_map *map, size_t gap)
 {
     size_t at = gap;

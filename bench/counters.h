@@ -59,7 +59,7 @@ struct socket_record {
 
 /* A stream to a thread that reads and discards everything. */
 struct socket_sink {
-    int fds[2]; /* for writing, for reading */
+    int fds[2]; /* one end for writing, one for reading */
     pthread_t reader;
     uint64_t bytes_read; /* valid after release */
 };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 enum {
-    PARAMETERS = 20000, /* weights, gradients and the state of the optimizer */
+    PARAMETERS = 20000, /* number of weights, gradients and optimizer states */
     TEXT_BYTES = 16 * 1024,
     CHIP = 0,
     MESH = 1,
@@ -18,7 +18,7 @@ struct buffer {
 };
 
 struct gen {
-    FILE *out;       /* NULL to count only */
+    FILE *out;       /* NULL: only the bytes are counted */
     FILE *top_level; /* receives the counters of top-level functions; may be NULL */
     int indent;
     uint64_t bytes, limit, counter, seed;
@@ -212,7 +212,8 @@ static void deallocate(struct gen *gen, size_t idx)
 static void program(struct gen *gen)
 {
     node(gen, "circular_buffer_deallocate_all", NO_LISTS, "{\"device_id\":%d}", MESH);
-    if (gen->programs++ % 16 != 0) /* the other programs are in the cache */
+    /* Compiles every 16th program; the other programs are in the cache. */
+    if (gen->programs++ % 16 != 0)
         return;
     for (unsigned i = 0; i < 6; i++)
         node(
@@ -255,7 +256,7 @@ static void run(struct gen *gen)
     node(gen, "capture_end", NO_LISTS, "null");
 }
 
-/* Starts again after the first node. */
+/* Starts the program again, after the first node of the trace. */
 static void restart(struct gen *gen, FILE *out, FILE *top_level)
 {
     struct graph_gen_result *result = gen->result;
@@ -282,7 +283,8 @@ int graph_gen(FILE *out, uint64_t bytes, int indent, struct graph_gen_result *re
     gen->indent = indent;
     gen->limit = bytes;
     gen->result = result;
-    /* The first node names all top-level functions, so everything is generated twice. */
+    /* The first node contains the counters of all top-level functions, so the whole trace is
+     * generated twice: once to find the counters, once to write it. */
     fwrite(head, 1, sizeof head - 1, out);
     restart(gen, NULL, out);
     run(gen);

@@ -9,7 +9,7 @@ enum { GRAPH_GEN_LIVE = 100000 }; /* live buffers at the end of every forward pa
 
 struct graph_gen_result {
     uint64_t bytes, nodes;
-    uint64_t live_max; /* largest number of buffers known and not freed */
+    uint64_t live_max; /* largest number of buffers that were allocated and not yet freed */
     int64_t dram_peak, dram_allocated, dram_freed;
 };
 

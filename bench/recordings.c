@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PLACE_BYTES = 4 << 20, UNIT_SHIFT = 8 }; /* as in a recorder */
+enum { PLACE_BYTES = 4 << 20, UNIT_SHIFT = 8 }; /* the same values as in a recorder */
 
 static void ok(enum tts_status status, const struct tts_error *err)
 {
@@ -75,12 +75,12 @@ static const char *name_of(void *ctx, uint64_t hash)
 {
     const struct drawn *d = ctx;
     const struct told *told = &d->story->told[d->at];
-    (void)hash; /* the encoder asks only for the event's own operation */
+    (void)hash; /* The encoder asks only for the name of the event's own operation. */
     return told->op ? told->op : "";
 }
 
-/* Writes the block. Every block fills its place, except the last one, which ends with its
- * payload. */
+/* Writes the block. Every block is padded with zeros to the size of its place, except the last
+ * one, which ends with its payload. */
 static void end_block(struct drawn *d, bool is_last)
 {
     size_t used = TTS_REC_BLOCK_HEADER_BYTES + tts_recenc_used(&d->enc);

@@ -10,7 +10,7 @@
 
 /* Records a story with a recorder in a tight loop, with times of the clock. */
 void recording_by_clock(const struct story *story, const char *path);
-/* Writes the same file with the times of the story, in the time units of a recorder. */
+/* Writes the same file, but with the times of the story, in the time units of a recorder. */
 void recording_drawn(const struct story *story, const char *path);
 
 /* Packs a file like `ttscope pack`. Returns the time it took. */

@@ -11,7 +11,7 @@
 
 enum {
     LAYERS = 64,
-    PARAMETERS = 12, /* per layer */
+    PARAMETERS = 12, /* number of parameters per layer */
     SAVED_MAX = 32,  /* activations of a layer that the backward pass needs */
     RANDOM_STREAM = 3,
 };
@@ -56,8 +56,8 @@ void story_release(struct story *story)
 
 /* --- random ----------------------------------------------------------------------------- */
 
-/* Makes the random stream. Runs it again to find the addresses, which are multiples of a
- * tile. */
+/* Makes the random stream. Runs the stream on a space to find the addresses, which are
+ * multiples of a tile. */
 void story_random(struct story *story)
 {
     const struct stream_config *config = &stream_configs[RANDOM_STREAM];
@@ -88,7 +88,7 @@ void story_random(struct story *story)
         event.size_bytes = op->value;
         event.page_bytes = 2048;
         if (tts_space_take(space, op->value, TTS_DIRECTION_UP, 0, &event.address) != TTS_OK)
-            continue; /* refused: no memory was taken */
+            continue; /* the take was refused: no memory was taken */
         event.id = next_id++;
         at[event.address / 2048] = event;
         add(story, &random, &event, NULL);
@@ -101,7 +101,7 @@ void story_random(struct story *story)
 /* --- a training loop -------------------------------------------------------------------- */
 
 struct tensor {
-    struct tts_event event; /* the event that allocated it */
+    struct tts_event event; /* the event that allocated the buffer */
     struct tts_buffer buffer;
 };
 
@@ -111,7 +111,8 @@ struct trainer {
     struct stream_random random;
     const char *op;
     uint64_t next_id;
-    bool is_first; /* first step: programs are compiled and have circular buffers */
+    /* True in the first step, in which programs are compiled and report circular buffers. */
+    bool is_first;
     struct tensor parameters[LAYERS][PARAMETERS], gradients[LAYERS][PARAMETERS];
     struct tensor moments[LAYERS][PARAMETERS][2];
     struct tensor saved[LAYERS][SAVED_MAX];

@@ -16,19 +16,19 @@ struct told {
     struct tts_event event;
     const char *op; /* current operation; NULL: none */
     uint64_t op_hash;
-    uint32_t gap_ns; /* time since the event before: log-uniform, 1 to 30 microseconds */
+    uint32_t gap_ns; /* time since the previous event: log-uniform, 1 to 30 microseconds */
 };
 
 struct story {
     const char *name;
     struct told *told;
     size_t count, capacity;
-    struct figures dram, l1; /* the expected figures; for L1 the bytes of a bank */
+    struct figures dram, l1; /* the expected figures; those of L1 are in bytes of one bank */
     uint64_t ops, programs, live_most;
     uint64_t live; /* current number of live buffers */
 };
 
-/* Both exit with a message on failure. */
+/* Both functions exit with a message on failure. */
 void story_loop(struct story *story, size_t events);
 void story_random(struct story *story);
 void story_release(struct story *story);

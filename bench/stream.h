@@ -1,6 +1,7 @@
 /* stream.h: the allocation streams of the benchmarks, the same on every machine. A stream is
- * generated once with a space, because the addresses to give back depend on where blocks were
- * placed, and stored as a list of operations. Any allocator can then replay the list. */
+ * generated once with a space, because the addresses to give back depend on where the space
+ * places the blocks. The stream is stored as a list of operations, which any allocator can then
+ * replay. */
 #pragma once
 
 #include <stdbool.h>

@@ -99,12 +99,14 @@ static struct tts_buffer full(uint64_t mib)
     return out;
 }
 
-/* The first row of cores reads and the others compute: no core has both inputs. */
+/* Runs a matmul. The first row of cores reads the inputs and the other rows compute, so no core
+ * holds the circular buffers of both. */
 static struct tts_buffer matmul(uint64_t mib)
 {
     begin_op("matmul");
     struct tts_buffer out = tensor(mib);
-    struct tts_buffer block = buffer(TTS_POOL_L1, 64 * 96 * TILE); /* 96 tiles on each core */
+    /* 64 cores with 96 tiles each */
+    struct tts_buffer block = buffer(TTS_POOL_L1, 64 * 96 * TILE);
     program();
     cb(&first_row, 32 * TILE);
     cb(&other_rows, 64 * TILE);
@@ -114,7 +116,8 @@ static struct tts_buffer matmul(uint64_t mib)
     return out;
 }
 
-/* `grad` becomes that of the input; NULL: it has none. */
+/* Runs the backward pass of a matmul. Replaces `*grad` with the gradient of the input. `grad`
+ * is NULL if the input has no gradient. */
 static struct tts_buffer matmul_backward(uint64_t weight_mib, struct tts_buffer *grad,
                                          uint64_t grad_mib)
 {
@@ -143,7 +146,7 @@ static void adamw(uint64_t mib)
     drop(update);
 }
 
-/* The rows as they come from the host, then the tiles. */
+/* Copies the rows from the host to the device, then converts them to tiles. */
 static struct tts_buffer upload(uint64_t mib)
 {
     struct tts_buffer rows = tensor(mib);
@@ -207,7 +210,7 @@ static bool read_scale(const char *word)
     return scale > 0 && scale <= SCALE_MAX && *end == '\0';
 }
 
-/* What was asked for on the command line. */
+/* The options of the command line. */
 struct options {
     enum tts_capture_mode mode;
     const char *record; /* NULL: no recording */
@@ -263,7 +266,8 @@ int main(int argc, char **argv)
     fputs(text, stdout);
     free(text);
     tts_capture_free(capture);
-    tts_tracker_free(tracker); /* before the device, which it watches */
+    /* Before the device is freed, because the tracker watches the device. */
+    tts_tracker_free(tracker);
     tts_device_free(device);
     return 0;
 }

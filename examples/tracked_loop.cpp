@@ -57,7 +57,8 @@ class Device
         if (tts_device_release(device_.get(), &buffer) != TTS_OK)
             std::fputs("tracked_loop: a buffer was not there\n", stderr);
     }
-    // Circular buffers, as cores and tiles; then the check that a device makes.
+    // Runs a program whose circular buffers are given as cores and tiles. Then makes the check
+    // that a device makes before a launch.
     void run(const std::vector<std::pair<tts_core_range, std::uint64_t>> &cbs)
     {
         tts_error error{};
@@ -131,16 +132,17 @@ struct Loop {
         device.run({{every_core, 8}});
         return out;
     }
-    // The first row of cores reads and the others compute: no core has both inputs.
+    // Runs a matmul. The first row of cores reads the inputs and the other rows compute, so no
+    // core holds the circular buffers of both.
     Tensor matmul(std::uint64_t size_mib)
     {
         ttscope::Op op(tracker, "matmul");
         Tensor out = tensor(size_mib);
-        Tensor block = buffer(TTS_POOL_L1, 64 * 96 * tile); // 96 tiles on each core
+        Tensor block = buffer(TTS_POOL_L1, 64 * 96 * tile); // 64 cores with 96 tiles each
         device.run({{first_row, 32}, {other_rows, 64}, {every_core, 16}});
         return out;
     }
-    // The gradients of the weight and, where it has one, of the input.
+    // Returns the gradient of the weight and, if the input has one, the gradient of the input.
     std::pair<Tensor, Tensor> matmul_backward(std::uint64_t weight_mib, std::uint64_t grad_mib)
     {
         ttscope::Op op(tracker, "matmul_backward");
@@ -156,7 +158,7 @@ struct Loop {
         Tensor update = tensor(size_mib);
         device.run({{every_core, 32}, {every_core, 32}, {every_core, 32}, {every_core, 32}});
     }
-    // The rows as they come from the host, then the tiles.
+    // Copies the rows from the host to the device, then converts them to tiles.
     Tensor upload(std::uint64_t size_mib)
     {
         Tensor rows = tensor(size_mib);
@@ -217,7 +219,7 @@ void run(ttscope::Mode mode, std::uint64_t scale)
 
 constexpr int scale_max = 1000000;
 
-// 0: it is none.
+// Returns the scale, or 0 if the word is not a valid scale.
 std::uint64_t scale_of(const char *word)
 {
     const std::string text = word ? word : "";

@@ -19,7 +19,8 @@ static void stop(const char *what, const char *text)
     abort();
 }
 
-/* Returns the largest number of lines that any way of counting finds. */
+/* Returns an upper bound for the number of lines: the largest result of any way to count line
+ * ends. */
 static uint32_t lines_at_most(const uint8_t *bytes, size_t len)
 {
     uint32_t lines = 1;
@@ -160,7 +161,7 @@ static void put_limit(struct writer *w, const struct tts_budget *budget, size_t 
     put(w, "]\n");
 }
 
-/* Writes a budget, overall limits first, so the order of the limits may change. */
+/* Writes a budget. Overall limits come first, so the order of the limits may change. */
 static size_t write_budget(const struct tts_budget *budget, char *text)
 {
     struct writer w = {.text = text};

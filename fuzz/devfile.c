@@ -62,8 +62,8 @@ static size_t write_chip(const struct tts_chip *chip, const char *preset, char *
     return (size_t)at;
 }
 
-/* Checks that the chip is the same when written and read back. A chip does not keep the name of
- * its preset, so one of the presets must give the same chip. */
+/* Checks that the chip is the same when it is written and read back. A chip does not keep the
+ * name of its preset, so this tries all presets, and one of them must give the same chip. */
 static void check_round_trip(const struct tts_chip *chip)
 {
     static char text[TEXT_BYTES];
@@ -78,8 +78,8 @@ static void check_round_trip(const struct tts_chip *chip)
     stop("what was written reads differently", text);
 }
 
-/* Returns the largest number of lines that any way of counting finds. UTF-8 has line ends of
- * two and three bytes too. */
+/* Returns an upper bound for the number of lines: the largest result of any way to count line
+ * ends. UTF-8 also has line ends of two and three bytes. */
 static uint32_t lines_at_most(const uint8_t *bytes, size_t len)
 {
     uint32_t lines = 1;

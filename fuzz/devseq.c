@@ -21,8 +21,8 @@ struct side {
 };
 
 struct rig {
-    struct side first, again; /* the second run executes what the first one printed */
-    bool one_run;             /* no line was refused so far */
+    struct side first, again; /* `again` executes the lines that `first` printed */
+    bool one_run;             /* true while no line was refused */
 };
 
 static void stop(const char *what, const char *text)
@@ -40,8 +40,9 @@ static void set(struct tts_chip *chip, const char *key, const char *value)
         stop("no such chip", err.text);
 }
 
-/* Makes a device. The bits of the choice, from the lowest: Blackhole, with L1_SMALL and TRACE,
- * two bits for the mode, HYBRID. '@' is a plain n150. */
+/* Makes a device. The bits of `choice`, from the lowest: Blackhole instead of Wormhole,
+ * L1_SMALL and TRACE regions, two bits for the mode, HYBRID. The choice '@' has none of these
+ * bits set: a plain n150. */
 static struct tts_device *new_device(uint8_t choice)
 {
     static const enum tts_mode modes[] = {TTS_MODE_PLACE, TTS_MODE_NO_DISPATCH,

@@ -73,8 +73,8 @@ static void check_lists(const struct tts_eventsummary *sum, enum tts_pool pool)
             stop("a buffer is in the list of another pool");
 }
 
-/* Returns the last event, which is the varint after the version. The file claims to end with
- * it. */
+/* Returns the sequence number of the last event, which is the varint after the version. The
+ * test file claims to end with this event. */
 static uint64_t seq_of(const uint8_t *bytes, size_t len)
 {
     uint64_t seq = 0;

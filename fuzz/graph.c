@@ -11,7 +11,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-/* Slow checks are done in one of this many runs; the input decides which. */
+/* The slow checks are made in one of WALK_RUNS and one of PIECE_RUNS runs. The input decides in
+ * which. */
 enum { WALK_RUNS = 64, PIECE_RUNS = 8 };
 
 static void stop(const char *what, const char *text)
@@ -107,7 +108,8 @@ static struct tts_graph *open_graph(const uint8_t *bytes, size_t len, size_t pie
     return graph;
 }
 
-/* Follows an item. Returns false if there is no room for it; then following ends. */
+/* Follows an item. Returns false if there is no room for the item; the caller then stops
+ * following. */
 static bool follow_item(struct tts_follow *follow, const struct tts_item *item)
 {
     struct tts_error err = {0};

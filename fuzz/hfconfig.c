@@ -67,7 +67,7 @@ static void check_error(const struct tts_error *err, enum tts_status status, uin
             stop("an error that cannot be shown", err->text);
 }
 
-/* Returns true if `b` is equal to `a`, but one line further down. */
+/* Returns true if `b` is equal to `a`, except that every line number is one higher. */
 static bool is_same(const struct tts_hfconfig *a, const struct tts_hfconfig *b)
 {
     for (int key = 0; key < TTS_HF_KEYS; key++)

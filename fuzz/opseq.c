@@ -12,12 +12,13 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum {
-    MAX_LINES = 300,        /* each line may visit all blocks */
-    CHECK_EVERY_LINES = 50, /* the check of the space visits all blocks too */
+    MAX_LINES = 300, /* limited, because each line may visit all blocks */
+    /* Not after each line, because the check of the space visits all blocks. */
+    CHECK_EVERY_LINES = 50,
 };
 
 struct rig {
-    struct tts_opseq_run run, again; /* the second run executes what the first one printed */
+    struct tts_opseq_run run, again; /* `again` executes the lines that `run` printed */
 };
 
 static void stop(const char *what, const char *text)

@@ -13,8 +13,9 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum {
-    MAX_BYTES = 4096,                     /* maximum size of an input: short inputs are fast */
-    CAPACITY = TTS_RECENC_ITEM_MAX + 512, /* so that there is more than one block */
+    MAX_BYTES = 4096, /* maximum size of an input: short inputs are fast */
+    /* Small, so that the items need more than one block. */
+    CAPACITY = TTS_RECENC_ITEM_MAX + 512,
 };
 
 /* Two decoders: one reads the input, the other reads the items that were written again. */
@@ -110,7 +111,7 @@ static void check_written(struct rig *rig, const struct tts_item *item, uint64_t
     do {
         enum tts_status status = tts_recdec_next(&rig->again, &back, &back_tick, &err);
         if (status == TTS_E_NOT_FOUND && item->kind == TTS_ITEM_NAME)
-            return; /* the block has the name already */
+            return; /* the block already defines the name */
         if (status != TTS_OK)
             stop("what was written cannot be read", status == TTS_E_SYNTAX ? err.text : "end");
     } while (back.kind == TTS_ITEM_NAME && item->kind != TTS_ITEM_NAME);
@@ -124,7 +125,7 @@ static void check_written(struct rig *rig, const struct tts_item *item, uint64_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    static struct rig rig; /* needs no clearing */
+    static struct rig rig; /* keeps data of earlier runs, which does no harm */
     struct tts_item item;
     struct tts_error err;
     uint64_t tick;

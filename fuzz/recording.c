@@ -72,8 +72,8 @@ static void fix_header(struct file *file)
     tts_put64(at + TTS_REC_CHECK_OFF, check_of(at, TTS_REC_STATE_OFF, 0));
 }
 
-/* Corrects one copy of the state. A copy whose reserved word is not 0 stays unchanged, which
- * mostly means damaged. */
+/* Corrects one copy of the state. A copy whose reserved word is not 0 stays unchanged, so that
+ * the reader mostly treats it as damaged. */
 static void fix_state(struct file *file, int copy)
 {
     unsigned char *at = file->bytes + TTS_REC_STATE_OFF + copy * TTS_REC_STATE_BYTES;
@@ -82,7 +82,8 @@ static void fix_state(struct file *file, int copy)
     uint64_t generation = (tts_get64(at) & UINT64_C(0xffff)) / 2 * 2 + (copy == 0 ? 1 : 2);
     tts_put64(at, generation);
     tts_put32(at + 8, 1 + tts_get32(at + 8) % 3);
-    if (tts_get32(at + 12) % 4 != 3) { /* its description of the file is true */
+    /* In three of four cases, makes the description of the file in the state true. */
+    if (tts_get32(at + 12) % 4 != 3) {
         tts_put64(at + 16, file->blocks);
         tts_put64(at + 40, file->index_off);
     }
@@ -103,8 +104,8 @@ static uint64_t count_events(struct file *file, const struct tts_rec_block *bloc
     return seq - block->seq;
 }
 
-/* Corrects the block at `off` of `room` bytes. *seq is the event before the block, and
- * afterwards its last event. */
+/* Corrects the block at `off`, which has `room` bytes. *seq is the number of the event before
+ * the block on entry, and the number of its last event on return. */
 static void fix_block(struct file *file, size_t off, size_t room, uint64_t number,
                       uint64_t *seq)
 {
@@ -182,7 +183,7 @@ static void fix(struct file *file)
 
 struct sums {
     uint32_t ids[DEVICES_MAX];
-    uint64_t bytes[DEVICES_MAX][TTS_POOLS]; /* modulo 2^64 */
+    uint64_t bytes[DEVICES_MAX][TTS_POOLS]; /* sums modulo 2^64 */
     size_t count;
 };
 

@@ -10,12 +10,12 @@
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
 enum {
-    /* Operations per input. Most inputs are short, so that thousands run per second. One bit
-     * makes a history long enough for an index of several levels. */
+    /* Number of operations per input. Most inputs are short, so that thousands run per second.
+     * One bit of the input selects a history long enough for an index of several levels. */
     SHORT_OPS = 64,
     LONG_OPS = 400,
     CHECK_EVERY_OPS = 200,
-    MAX_COPIES = 3, /* each copy visits all blocks */
+    MAX_COPIES = 3, /* limited, because each copy visits all blocks */
 };
 
 struct reader {
@@ -148,7 +148,7 @@ static struct twin_op make_op(const struct model *model, const uint8_t code[3], 
     case 6:
         op.kind = code[2] == 255 ? TWIN_CLEAR : TWIN_UNSHRINK;
         break;
-    default: /* takes from alternating ends */
+    default: /* takes from the lower and the upper end in turn */
         op.direction = turn & 1 ? TTS_DIRECTION_UP : TTS_DIRECTION_DOWN;
         op.bytes = read_size(model, (uint8_t)(code[1] + turn % 5));
         break;
@@ -204,7 +204,9 @@ static void run_ops(struct rig *rig)
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
-    static struct rig rig; /* megabytes that need no clearing; no data is kept after a run */
+    /* Static because it has megabytes and needs no clearing: no run reads data of an earlier
+     * run. */
+    static struct rig rig;
     rig.in = (struct reader){bytes, bytes + len};
     rig.ops_left = len > 0 && bytes[0] & 128 ? LONG_OPS : SHORT_OPS;
     rig.since_check = 0;

@@ -132,8 +132,8 @@ static int new_file(void)
     return fd;
 }
 
-/* Returns false for compressed bytes and byte order marks, which only count at the
- * beginning. */
+/* Returns whether the log may be moved after other lines. Returns false for compressed bytes
+ * and byte order marks, which only have a meaning at the beginning of a file. */
 static bool may_move(const uint8_t *bytes, size_t len)
 {
     return len > 0 && len < FIRST_READ && bytes[0] < 0x80 && bytes[0] != 0x1f &&

@@ -1,5 +1,5 @@
-// memory_tracking.cpp: the C++ snippet of tt-train's guide to memory tracking. Only the include
-// is another, and the program is around it.
+// memory_tracking.cpp: the C++ snippet of tt-train's guide to memory tracking, inside a
+// complete program. Only the include differs from the guide.
 #include <program.hpp>
 #include <ttscope/ttscope.hpp>
 

@@ -1,5 +1,5 @@
-// nano_gpt.cpp: the lines of the guide's training loop, which has a name of its own for the run
-// mode and for a snapshot.
+// nano_gpt.cpp: the lines of the training loop in the guide. That loop uses its own names for
+// the run mode and for a snapshot.
 #include <program.hpp>
 #include <ttscope/ttscope.hpp>
 

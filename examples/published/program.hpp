@@ -1,6 +1,7 @@
 // program.hpp: the program around the published snippets: a model of 8 MB, its optimizer and
-// one iteration. It has no card, so it tells the process's tracker itself what it allocates.
-// Where tt-metal is, the runtime does that, and a program tells nothing.
+// one iteration. This program runs without a card, so it reports its allocations to the
+// process's tracker itself. With tt-metal, the runtime reports them, and a program reports
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +31,7 @@ class Buffer
     std::uint64_t id_;
 };
 
-// A program on every core, with one circular buffer.
+// Runs a program with one circular buffer on every core.
 inline void run_program(std::uint64_t cb_bytes)
 {
     const tts_core_range every_core[] = {{0, 0, 7, 7}};

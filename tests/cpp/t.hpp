@@ -16,7 +16,7 @@
 extern "C" {
 #include "harness/t.h"
 }
-#undef fail // streams have a member of this name
+#undef fail // cmocka defines a macro of this name, and streams have a member of this name
 
 #define T_TEXT_EQ(a, b) assert_string_equal(std::string(a).c_str(), std::string(b).c_str())
 

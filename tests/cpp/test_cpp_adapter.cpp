@@ -183,7 +183,7 @@ T_TEST(what_cannot_be_known_of_a_buffer_is_left_out_and_it_is_counted)
     buffer.at = 4096;
     tts_event event{};
     event.size_bytes = buffer.size();
-    event.range_count = 1; // each core has its own address
+    event.range_count = 1; // each core has its own address, so the event names the cores
     ttscope::metal::detail::add_request(event, buffer);
     T_TRUE(!event.has_address && event.page_bytes == TILE);
     buffer.page = 8 * TILE;
@@ -295,7 +295,7 @@ T_TEST(while_nobody_listens_nothing_is_told)
     Rig rig;
     rig.capture.end();
     IDevice device(0);
-    // asking for the number of banks would throw
+    // The adapter must not ask for the number of banks: that would throw.
     Buffer buffer(&device, BufferType::L1, TILE, 0);
     allocate(buffer);
     cb(device, TILE, cores(0, 0, 7, 7));
@@ -315,7 +315,8 @@ T_TEST(a_program_takes_the_place_of_the_one_before)
         run(program, device);
         cb(device, 2 * TILE, cores(0, 0, 7, 7));
         cb(device, TILE, cores(0, 0, 3, 3));
-        cb(device, 1000 * TILE, cores(0, 0, 7, 7), true); // global: lies in a buffer
+        // A global circular buffer lies inside another buffer.
+        cb(device, 1000 * TILE, cores(0, 0, 7, 7), true);
     }
     const tts_usage &usage = rig.of(0);
     T_EQ(usage.peak_cb_bytes, 3 * TILE);
@@ -327,7 +328,7 @@ T_TEST(what_a_program_had_goes_with_it)
 {
     Rig rig;
     IDevice device(0);
-    tell([&](IGraphProcessor &p) { p.track_deallocate_cb(&device); }); // there was no program
+    tell([&](IGraphProcessor &p) { p.track_deallocate_cb(&device); }); // no program was running
     cb(device, TILE, cores(0, 0, 7, 7));
     tell([&](IGraphProcessor &p) { p.track_deallocate_cb(&device); });
     T_EQ(rig.cut().usage.programs, 1);
@@ -420,7 +421,8 @@ T_TEST(more_ranges_than_fit_become_the_same_cores_in_fewer)
     T_EQ(rig.of(0).core.bytes, 100); // no core is in both sets
     cb(device, 7, singles(9, [](auto, auto) { return true; }));
     T_EQ(rig.of(0).core.bytes, 107);
-    cb(device, 20, singles(16, [](auto x, auto) { return x % 3 == 0; })); // six columns
+    // Six columns of cores
+    cb(device, 20, singles(16, [](auto x, auto) { return x % 3 == 0; }));
     cb(device, 30, cores(10, 12, 10, 12));
     cb(device, 140, cores(12, 15, 12, 15));
     const tts_usage &usage = rig.of(0);
@@ -446,8 +448,8 @@ T_TEST(cores_that_are_too_many_rectangles_get_their_gaps_in_a_row)
     IDevice device(0);
     cb(device, 100, singles(16, [](auto x, auto y) { return (x + y) % 2 == 0; }));
     T_EQ(rig.watching->widened(), 1);
-    cb(device, 50, cores(3, 2, 3, 2));   // a gap in the row
-    cb(device, 70, cores(15, 0, 15, 0)); // after the last core of its row
+    cb(device, 50, cores(3, 2, 3, 2));   // these cores leave a gap in the row
+    cb(device, 70, cores(15, 0, 15, 0)); // this core is after the last core of its row
     const tts_usage &usage = rig.of(0);
     T_EQ(usage.peak_cb_bytes, 220);
     T_EQ(usage.core.bytes, 150);
@@ -759,7 +761,7 @@ T_TEST(only_what_was_pushed_is_taken_off_the_list)
     for (int i = 0; i < 3; i++)
         runtime.pop_processor();
     Rig popped;
-    runtime.pop_processor(); // as other code might do
+    runtime.pop_processor(); // other code might remove the observer like this
 }
 
 // A capture of the runtime itself, which ends the last observer of the list.

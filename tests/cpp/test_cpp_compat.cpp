@@ -43,7 +43,7 @@ extern "C" tts_status tts_capture_end(tts_capture *capture, const char *name, tt
     return end_failure != TTS_OK ? end_failure : status;
 }
 
-// Stands for the runtime of this program.
+// Reports an allocation, as the runtime would do.
 static void allocate(std::uint64_t id, std::uint64_t bytes)
 {
     T_EQ(ttscope::Tracker::process().alloc(0, TTS_POOL_DRAM, id, bytes), TTS_OK);
@@ -173,7 +173,7 @@ T_TEST(a_failure_at_the_end_is_said_once_and_ends_no_training_run)
             end_failure = TTS_OK;
             T_TEXT_EQ(ttml::utils::MemoryUsageTracker::get_trace_names().at(0), "A");
         }
-        allocations_left = 0; // also leaves no memory for the text of an error
+        allocations_left = 0; // leaves no memory, not even for the text of an error
         end_failure = TTS_E_NOMEM;
         ttml::utils::MemoryUsageTracker::end_capture("B");
         allocations_left = -1;

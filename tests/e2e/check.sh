@@ -151,7 +151,7 @@ check --budget budget.yaml run.log
 expect_code 1
 expect_out_like "over budget: 1 of 2 limits is exceeded, 1 could not be checked"
 
-# The origin of the device memory.
+# The text says where the device memory comes from: the budget, the log or an option.
 budget <<<'{overall: {dram_peak: 10%}}'
 check --budget budget.yaml run.log
 expect_code 0
@@ -234,7 +234,7 @@ expect_out_like "run: ranks.log \[1\]
   baseline: ranks_base.log, run 2 '\[1\]' (matched by rank)
   ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1 (limit: at most 999.90 MB"
 
-# Process numbers of another execution are not treated as other ranks.
+# Process numbers of another execution do not count as different ranks.
 ranks 900.00 990.00 0 | sed 's/^0: /[4711] /; s/^1: /[4712] /' >ranks_base.log
 ranks 900.00 990.00 0 | sed 's/^0: /[815] /; s/^1: /[816] /' >ranks.log
 check --budget budget.yaml --baseline ranks_base.log ranks.log
@@ -243,7 +243,7 @@ expect_err ""
 expect_out_like "run: ranks.log (2)
   baseline: ranks_base.log, run 2 (matched by position in the file)
   ok       dram-peak: 990.00 MB in FORWARD_PASS_micro_1 (limit: at most 999.90 MB"
-# As many runs as in the baseline, with other names, match in order.
+# If a file has as many runs as the baseline, but with other names, the runs match in order.
 ranks 900.00 990.00 0 | sed 's/^0: /[rank2] /; s/^1: /[rank3] /' >ranks_base.log
 check --budget budget.yaml --baseline ranks_base.log ranks.log
 expect_code 0
@@ -265,7 +265,7 @@ check --budget budget.yaml --baseline odd.log --github --quiet run.log
 expect_out_like "::warning file=odd.log,line=5,title=read::"
 check_json --budget budget.yaml --baseline odd.log run.log
 expect_out_like '"partial":true,"status":"unknown"}],"unpaired"'
-# The same for missing data of a run: each limit passes, but the run does not.
+# Missing data of a run also prevents a pass: each limit passes, but the run does not.
 budget <<<'{overall: {dram_peak: 1GiB}}'
 check --budget budget.yaml --github --junit report.xml odd.log
 expect_code 5
@@ -276,7 +276,7 @@ expect_code 5
 expect_out_like '"status":"pass","over":0,"unknown":0,"passed":1,"findings"'
 expect_out_like '"passed":1,"partial":true,"status":"unknown"}],"unpaired"'
 
-# Several limits for one figure.
+# One figure can have several limits.
 budget <<<'{device_memory: 2000MiB, overall: {dram_peak: [95%, +1%, 900MiB]}}'
 check --budget budget.yaml --baseline run.log --junit report.xml --sarif report.sarif run.log
 expect_code 1
@@ -408,7 +408,8 @@ if command -v jq >/dev/null; then
     run jq -c '[.schema, .status, .over, .unknown, .passed, .partial, .runs[0].checks[1].findings[0].excess_bytes,
         .runs[0].checks[2].findings[0].reason, .runs[0].checks[1].pattern]' document
     expect_out '[{"name":"ttscope.check","version":1},"over",2,1,0,false,8388608,"no phase matches","X*"]'
-    # The properties that the SARIF schema requires, and matching rules and results.
+    # The document has the properties that the SARIF schema requires, and its rules match its
+    # results.
     run jq -c '[.version, (.runs | length), .runs[0].tool.driver.name, (.runs[0].tool.driver.rules | length),
         (.runs[0] as $r | [$r.results[] | $r.tool.driver.rules[.ruleIndex].id == .ruleId and
             (.message.text | length > 0) and (.level | IN("error", "warning")) and
@@ -480,7 +481,7 @@ check --budget nowhere.yaml run.log
 expect_code 3
 expect_err "ttscope check: budget: cannot read 'nowhere.yaml': no such file or directory"
 
-# The command line.
+# Mistakes on the command line are reported.
 usage() { # text; options
     local text=$1
     shift
@@ -516,13 +517,13 @@ expect_code 3
 expect_out ""
 expect_err "ttscope check: cannot write 'nowhere/report.xml': no such file or directory"
 
-# The example budget, with the output of fit from a file and from a pipe.
+# The example budget works with the output of fit, from a file and from a pipe.
 "$ttscope" fit --runner memory_efficient "$source_dir/examples/fit/training.yaml" >fits.log
 check --budget "$source_dir/examples/budget.yaml" fits.log
 expect_code 0
 expect_err ""
 expect_out_like "within budget: 6 limits passed"
-# The budget in its comments is valid, too.
+# The budget in the comments of the example is valid, too.
 sed -n 's/^# \(baseline:\|overall:\|  dram_peak:\)/\1/p' "$source_dir/examples/budget.yaml" >growth.yaml
 "$ttscope" analyze fits.log --json >main.json
 check --budget growth.yaml --device n150 fits.log

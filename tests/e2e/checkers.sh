@@ -22,7 +22,7 @@ fresh() {
     put tests/unit/base/test_a.c '#include "base/base.h"' '#include "harness/t.h"'
 }
 
-# Includes.
+# script/check-includes: includes that point the wrong way.
 fresh
 run "$script/check-includes" "$tree"
 expect_code 0
@@ -62,7 +62,7 @@ run "$script/check-includes" "$tree"
 expect_code 1
 expect_out_like 'include circle: src/base/x.h > src/base/x.h'
 
-# Banned functions.
+# script/check-banned: banned functions.
 fresh
 run "$script/check-banned" "$tree"
 expect_code 0
@@ -89,7 +89,7 @@ src/device/bad.c:8: conditional compilation belongs in src/base
 src/device/bad.c:9: conditional compilation belongs in src/base
 src/device/bad.c:11: "system" is banned: it is unsafe or global'
 
-# Exports: a library, a map and a header that each have one name too many.
+# script/check-exports: a library, a map and a header that each have one name too many.
 fresh
 put lib.c 'int good(void) { return 1; }' 'int hidden(void) { return 1; }'
 put good.map 'V_1 {' 'global:' '    good; # comment' 'local:' '    *;' '};'
@@ -114,7 +114,7 @@ expect_out 'gone: in the map, not exported by the library
 gone: in the map, not declared TTS_API in a header
 hidden: in the map, not declared TTS_API in a header'
 
-# Headers.
+# script/check-headers: headers that do not compile alone.
 fresh
 run "$script/check-headers" "$tree"
 expect_code 0

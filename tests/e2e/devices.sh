@@ -82,7 +82,7 @@ expect_out_like "L1_SMALL  none: l1_small is 0"
 expect_out_like "DRAM *1 *12849278208 *11.97 GiB *12884901888 *12.00 GiB"
 expect_out_like "tt-metal e4f9f0bb8de, soc descriptor"
 [[ $out != *"on this host"* ]] || fail "wanted nothing about the host"
-# Every source number has its line.
+# Every source number that the text refers to has a line in the list of sources.
 numbers=$(sed -n '/^sources/q; s/.* \[\([0-9]*\)\] .*/\1/p' <<<"$out" | sort -un)
 [ "$numbers" = "$(sed -n '1,/^sources/d; s/.*\[\([0-9]*\)\].*/\1/p' <<<"$out")" ] ||
     fail "wanted each source once"

@@ -273,7 +273,7 @@ B: second.log (training log)
 no difference"
 run "$ttscope" diff --json first.log second.log
 expect_jq '[.pairs[] | .by, .a.rank]' '["title","EngineCore_DP0","title","EngineCore_DP1"]'
-# One log with times and one log without.
+# One log has times before its lines, and the other log has none.
 run "$ttscope" diff <(sed 's/^/2026-08-01 10:11:12.123 | info     |          Always | /' both.log) both.log
 expect_code 0
 expect_err ""
@@ -335,7 +335,8 @@ expect_out_like "
 peak grew by 512 B, all of it in ENTRY: its Segment Change rose from 0 to 512 B
 "
 
-# Sorted keys, a byte order mark, and a compressed log.
+# A result with sorted keys, a result with a byte order mark, and a compressed log can be
+# compared.
 jq -S . fit.json | sed '1s/^/\xef\xbb\xbf/' >sorted.json
 run "$ttscope" diff fit.json sorted.json
 expect_code 0
@@ -360,7 +361,7 @@ expect_out_like "   run 2 of 2
 expect_out_like "
 no difference"
 
-# Logs that begin like JSON.
+# Logs whose first line begins like JSON are read as logs.
 for mark in '[1,0]<stdout>: ' '[2026-01-02 10:00:00] ' '[rank0]: '; do
     sed "s/^/$mark/" a.log >marked.log
     run "$ttscope" diff a.log marked.log
@@ -372,7 +373,8 @@ sed '1i{"event":"start"}' a.log >marked.log
 run "$ttscope" diff a.log marked.log
 expect_code 0
 
-# A graph trace, a recording with two captures, and a recording without captures.
+# A graph trace, a recording with two captures, and a recording without captures can be
+# compared.
 graph=$source_dir/tests/golden/show/example.json
 run "$ttscope" diff "$graph" "$source_dir/tests/golden/show/example.out.json"
 expect_code 0
@@ -504,7 +506,7 @@ expect_code 2
 run sh -c '"$1" diff a.log b.log >/dev/full' sh "$ttscope"
 expect_code 3
 
-# A title and a phase with control characters.
+# Control characters in a title or in the name of a phase are not printed.
 sed 's/^efficient/ef\x1b[2Jfi/; s/FORWARD/FOR\x1b[31m\x07/' a.log >bad.log
 run "$ttscope" diff --all bad.log b.log
 expect_code 0

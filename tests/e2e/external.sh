@@ -26,7 +26,8 @@ expect_code 42
 run sh -c 'cd / && PATH=$1/bin:$PATH && exec ttscope greet-2' sh "$work"
 expect_code 42
 
-# No file of its own becomes standard input, output or error.
+# ttscope opens /dev/null in place of a closed standard input, output or error. So no file that
+# ttscope opens itself becomes one of them.
 cat >"$work/libexec/ttscope/ttscope-fds" <<'END'
 #!/bin/sh
 readlink "/proc/$$/fd/0" "/proc/$$/fd/2"

@@ -70,7 +70,7 @@ expect_out_like "
 fit "$data/llama-8b.json" --length 131072 --batch 64 -w bfp4 -c bfp8 --json
 expect_json suggestions '[]'
 
-# In bfp8 they fit. One token or sequence more than the largest that fits does not fit.
+# In bfp8 the weights fit. One token or sequence more than the largest that fits does not fit.
 eight=(-w bfp8 --cache bfp8 --prefill 2048)
 fit "$data/llama-8b.json" --length 8192 "${eight[@]}"
 expect_code 0
@@ -362,7 +362,7 @@ bad_yaml 's/gpt2/deepseek/' 2 "bad.yaml:2: model type 'deepseek' is not modelled
 bad_yaml 's/"enabled"/"maybe"/' 3 \
     "bad.yaml:8: unknown weight tying 'maybe', expected disabled or enabled"
 
-# Mistakes on the command line.
+# Mistakes on the command line are reported.
 usage() { # TEXT OPTION...
     fit "$data/tiny.json" "${@:2}"
     expect_code 2

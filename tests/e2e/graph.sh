@@ -60,7 +60,7 @@ expect_code 0
 expect_out_like '"name":"mesh 0 L1"'
 ! grep -q "device 2147483648" <<<"$out" || fail "a mesh has the name of a device"
 
-# Compressed traces, from a file or a pipe, with any name.
+# Compressed traces are read from a file or a pipe, whatever their name is.
 "$ttscope" show mesh.json >shown
 gzip -c mesh.json >mesh.gz
 zstd -qc mesh.json >mesh.other
@@ -123,7 +123,8 @@ run "$ttscope" export --to chrome times.json
 expect_out_like '"ph":"E","pid":1,"tid":2,"ts":1.000'
 expect_out_like '"times":"durations of functions, one after the other'
 
-# No event ends the programs of chips 0 to 7: no core has so much memory.
+# No event ends the programs of chips 0 to 7, so their circular buffers add up to more than a
+# core has.
 make_mesh 9 >endless.json
 run "$ttscope" show endless.json
 expect_code 5

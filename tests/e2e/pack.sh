@@ -44,13 +44,13 @@ run "$ttscope" pack -o - --json "$work/in.tts"
 expect_code 2
 expect_err_like "'-o -' and '--json' both write to standard output"
 
-# The recording of a program that was killed.
+# The recording of a program that was killed can be packed.
 run "$ttscope" pack -o "$work/killed.tts" "$recordings/killed.tts"
 expect_code 0
 expect_out_like "events, $(bytes_of "$recordings/killed.tts") bytes became"
 expect_err "ttscope pack: note: the recording '$recordings/killed.tts' was not ended: its program still runs, was killed, or did not close it; all events recorded so far are packed"
 
-# JSON.
+# --json prints the result as JSON.
 run "$ttscope" pack --json -o "$work/out.tts" "$work/in.tts"
 expect_code 0
 expect_err ""
@@ -115,7 +115,7 @@ done
 [ ! -e "$work/none.tts" ] || fail "wanted no packed recording"
 [ "$(bytes_of "$work/void.tts")" = 12288 ] || fail "wanted the damaged recording to stay"
 
-# Files that are not recordings, do not exist or cannot be written.
+# Files that are not recordings, do not exist or cannot be written are refused.
 echo "P size=1" >"$work/text"
 run "$ttscope" pack "$work/text"
 expect_code 3

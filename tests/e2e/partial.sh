@@ -71,7 +71,8 @@ agree most.tts 5 "most.tts: 18446744073709551615 events were dropped before they
 story one.tts <<<$'alloc 0 0 1 2048 2048 0\nmissed 1\nstopped 1 5'
 agree one.tts 5 "one.tts: 1 event was dropped before it was recorded
 one.tts: the recording stopped because its file could not be written: input/output error; 1 later event is missing"
-# Stopped, and killed before the number of dropped events was stored.
+# Recordings of a recorder that stopped, and of one that was killed before it stored the number
+# of dropped events.
 story none.tts <<<$'alloc 0 0 1 2048 2048 0\nstopped 0 0'
 agree none.tts 5 "none.tts: the recording stopped before the program ended; later events are missing"
 story late.tts <<<$'behind 5\nalloc 0 0 1 2048 2048 0'
@@ -127,7 +128,7 @@ printf '[\n{"counter":' >nothing.json
 agree nothing.json 3 "nothing.json:2: the JSON ends too early: expected a value"
 printf '[1]' >number.json
 agree number.json 3 "number.json:1: not a graph trace: the first element is not a node"
-# A byte order mark, and more blanks than a page of memory.
+# A trace may begin with a byte order mark and more blanks than a page of memory has.
 printf '\xef\xbb\xbf%5000s%s]' "" "$head" >blank.json
 agree blank.json 0 ""
 

@@ -69,7 +69,7 @@ expect_out "$("$ttscope" help export)"
 [ -f "$prefix/share/man/man7/ttscope-phases.7" ] || fail "wanted the page of the topic installed"
 [ -f "$prefix/include/ttscope/ttscope.hpp" ] || fail "wanted the headers of the bindings installed"
 
-# A client of the installed library.
+# A client program uses the installed library.
 cat >"$work/client.c" <<'END'
 #include <stdio.h>
 #include <ttscope/ttscope.h>
@@ -101,7 +101,7 @@ expect_code 0
 installed=$out
 expect_out "2968640 ${installed#* }"
 
-# The same client inside its own project.
+# The same client is built inside its own project.
 mkdir "$work/project"
 cat >"$work/project/CMakeLists.txt" <<END
 cmake_minimum_required(VERSION 3.22)
@@ -119,7 +119,8 @@ run "$work/project/build/client"
 expect_code 0
 expect_out "$installed"
 
-# The library alone, without pkg-config and the packages that it finds, and with other folders.
+# The library is built alone, without pkg-config and the packages that pkg-config finds, and
+# installed to other folders.
 run cmake -G Ninja -S "$tree" -B "$work/alone" -DTTS_PROGRAMS=OFF -DPKG_CONFIG_EXECUTABLE=/nonexistent
 expect_code 0
 run cmake --build "$work/alone"
@@ -160,7 +161,7 @@ expect_code 0
 run cmake -S "$tree" --preset release -B "$tree/build/release" -UCMAKE_INSTALL_LIBEXECDIR
 expect_code 0
 
-# The tests of what optimisation could break, on what users run.
+# Tests of code that optimisation could break run on the release build, which users run.
 programs=(test_space test_space_state test_space_units test_space_nomem test_space_oracle
     test_row{16,32}_{plain,avx2})
 run cmake -S "$tree" --preset release -B "$tree/build/release" -DTTS_TESTS=ON

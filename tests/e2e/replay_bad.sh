@@ -110,7 +110,7 @@ cmp -s "$input" "$work/kept" || fail "wanted the input as it was"
 run sh -c '"$1" replay - --map /dev/null <"$2"' sh "$ttscope" "$input"
 expect_code 0
 
-# Usage.
+# Mistakes on the command line are reported.
 run "$ttscope" replay
 expect_code 2
 expect_err "ttscope replay: missing operand 'FILE' (see 'ttscope help replay')"

@@ -26,7 +26,7 @@ expect_code 0
 expect_err "ttscope replay: note: 12 operations state no expected result and were not compared"
 expect_out "$(sed "s|FILE|$work/in.txt|" "$source_dir/tests/golden/replay/all.json")"
 
-# Without results and blocks.
+# --quiet leaves out the results and the blocks.
 run "$ttscope" replay --json --quiet "$work/in.txt"
 expect_code 0
 expect_err ""

@@ -240,7 +240,7 @@ run "$ttscope" replay --device p150 "$work/none.txt"
 expect_code 3
 expect_out ''
 
-# The command line.
+# Mistakes on the command line are reported.
 run "$ttscope" replay "$tts"
 expect_code 2
 expect_err "ttscope replay: '$tts' is a recording or graph trace: give the device to run it on with '--device NAME'"
@@ -311,7 +311,7 @@ smallest DRAM that is enough: at least 1879048192 B per bank,
     run sh -c '"$1" replay --device p150 --json "$2" | jq -c "[.fits, .partial, .at_least, .missing[0].kind, .devices[0].pools[0].fits]"' \
         sh "$ttscope" "$work/refused.tts"
     expect_out '[null,true,true,"program",null]'
-    # It does not fit, whatever follows.
+    # If the recording does not fit, the answer is known, whatever follows.
     run "$ttscope" replay --device n150 "$work/refused.tts"
     expect_code 1
     expect_out_like 'does not fit: at least 1 allocation and 0 programs fail'

@@ -94,13 +94,13 @@ expect_out_like "  devices    2 devices, ids 0, 3
 "
 expect_tidy
 
-# The pool that --pool chooses.
+# --pool chooses the pool.
 run_json --pool l1 example.json
 expect_jq '.peak | .pool, .bytes, .before_first_event' $'"L1"\n0\ntrue'
 run "$ttscope" show --pool l1 example.json
 expect_out_like "peak of DRAM: 18432 B (see --pool)"
 
-# The state after one event.
+# --at shows the state after one event.
 run_json --at 4 example.json
 expect_code 0
 expect_jq '.schema.name, .at.kind, .at.pools.DRAM, .at.live, .core.bytes' '"ttscope.show.at"
@@ -189,7 +189,7 @@ run sh -c '"$1" show --all phases.tts | head -1' sh "$ttscope"
 expect_err ""
 [ "$(wc -l <"$work/out")" -eq 1 ] || fail "wanted one line"
 
-# How the recording ended.
+# The output says how the recording ended.
 run "$ttscope" show killed.tts
 expect_code 0
 expect_err ""

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Events from many threads, under ThreadSanitizer.
+# Runs the tests that post events from many threads under ThreadSanitizer.
 . "$(dirname "$0")/lib.sh"
 
 programs=(test_cpp_adapter_{v1,head} test_cpp_capture test_device_hold test_inbox test_recorder

@@ -175,7 +175,7 @@ static inline void rig_peak_set(const struct rig *rig, enum tts_pool pool, struc
 struct model_buffer {
     uint32_t device;
     enum tts_pool pool;
-    uint64_t id, bytes, born, died; /* died is 0 while the buffer is live */
+    uint64_t id, bytes, born, died; /* `died` is 0 while the buffer is live */
     const char *op;
     bool is_restored, is_unlisted;
 };
@@ -184,7 +184,7 @@ struct model_peak {
     int64_t bytes, loose;
     uint64_t seq;
     size_t count;
-    uint64_t born[RIG_BUFFERS]; /* of the live buffers, ascending */
+    uint64_t born[RIG_BUFFERS]; /* the births of the live buffers, ascending */
 };
 
 struct model {

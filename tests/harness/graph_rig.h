@@ -14,14 +14,15 @@
 enum { RIG_ITEMS = 128 };
 
 struct rig_item {
-    struct tts_item item; /* its pointers are no longer valid */
+    struct tts_item item; /* a copy of the item, whose pointers are no longer valid */
     uint64_t node, line;
     char op[TTS_OP_NAME_MAX + 1];
     struct tts_core_range first_range;
 };
 
 struct rig {
-    enum tts_status status; /* after the last item; TTS_E_NOT_FOUND if there was no error */
+    /* Status after the last item; TTS_E_NOT_FOUND if there was no error. */
+    enum tts_status status;
     struct tts_error err;
     size_t count; /* number of all items; only the first RIG_ITEMS are kept */
     struct rig_item items[RIG_ITEMS];
@@ -30,7 +31,7 @@ struct rig {
     struct tts_tracker_health health;
     bool has_phase;
     char phase[32];
-    struct tts_usage usage; /* of the phase, without texts and parts */
+    struct tts_usage usage; /* usage of the phase, without texts and parts */
     uint64_t live;
 };
 

@@ -17,7 +17,8 @@ struct item_draw {
     uint64_t seq, last_id;
     bool in_keyframe;
     struct tts_item_op ops[DRAW_OPS];
-    char texts[DRAW_OPS][TTS_OP_NAME_MAX + 1]; /* as the recording stores them */
+    /* The names in the form that a recording stores. */
+    char texts[DRAW_OPS][TTS_OP_NAME_MAX + 1];
     struct tts_core_range ranges[DRAW_SETS][TTS_RANGES_MAX];
     size_t range_counts[DRAW_SETS];
     struct tts_failure failures[DRAW_ITEMS];
@@ -77,7 +78,7 @@ static inline void draw_init(struct item_draw *draw, uint64_t seed)
     for (size_t i = 0; i < DRAW_OPS; i++) {
         size_t len = i == 0 ? 0 : i == 1 ? TTS_OP_NAME_MAX : 1 + draw_below(draw, 30);
         for (size_t k = 0; k < len; k++) {
-            /* no control characters, which would all look the same */
+            /* no control characters: all of them are stored as the same character */
             uint64_t byte = ' ' + draw_below(draw, 223);
             draw->texts[i][k] = (char)(byte < 0x7f ? byte : byte + 1);
         }
@@ -140,7 +141,7 @@ static inline void draw_buffer(struct item_draw *draw, struct tts_event *event)
 static inline void draw_alloc(struct item_draw *draw, struct tts_event *event)
 {
     if (draw_chance(draw, 30))
-        return; /* an allocation of 0 bytes */
+        return; /* do not keep the buffer: an allocation of 0 bytes creates none */
     draw_buffer(draw, event);
     event->id = draw->last_id = draw_id(draw);
     event->has_address = draw_chance(draw, 3);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 struct item_rig {
-    uint64_t seq, time_ns; /* of the newest item */
+    uint64_t seq, time_ns; /* sequence number and time of the newest item */
     bool has_time;
 };
 

@@ -10,7 +10,7 @@ struct make {
     struct item_rig rig; /* makes the items */
     struct tts_recpack *pack;
     struct tts_rec_state state; /* final state, except the number of events */
-    uint64_t step_ns;           /* time between events; 0: as the rig does */
+    uint64_t step_ns;           /* time between events; 0: one microsecond, as in the rig */
 };
 
 void make_put(struct make *make, struct tts_item item);

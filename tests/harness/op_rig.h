@@ -8,7 +8,7 @@ enum { OP_INPUTS = 5 };
 
 struct op_case {
     const char *name;
-    struct tts_shape in[OP_INPUTS]; /* all zero after the last input */
+    struct tts_shape in[OP_INPUTS]; /* the inputs; shapes after the last input are all zero */
     unsigned ids;                   /* bit i: input i holds ids */
     unsigned gradients;             /* bit i: input i has a gradient at the end */
     uint64_t chips;                 /* number of chips that share the model; 0: one */
@@ -65,7 +65,7 @@ static inline void op_keeps_nothing(const struct op_case *op)
     T_EQ(rig.ag.node_count, 0);
     row_is(&rig, op->name, op->off);
     int64_t before = rig.live;
-    /* with an input: the operation allocated nothing */
+    /* The output shares the data of an input if the operation allocated nothing. */
     bool is_shared = out->data.storage->owners > 1;
     tts_value_drop(&rig.ag, out);
     T_EQ(before - rig.live, is_shared ? 0 : (int64_t)bytes);

@@ -85,7 +85,9 @@ struct rig {
     struct tts_autograd ag;
     int64_t row[RIG_ROW_MAX]; /* sizes since the last rig_look() */
     size_t count;
-    int64_t live, peak; /* peak: since the last rig_look(), above the live bytes of that time */
+    /* `peak` is the largest value since the last rig_look(), above the live bytes of that time.
+     */
+    int64_t live, peak;
     int64_t base;
 };
 

@@ -69,7 +69,7 @@ static inline bool same_event(const struct tts_event *a, const struct tts_event 
     if (a->kind != b->kind)
         return false;
     switch (a->kind) {
-    case TTS_EVENT_ALLOC: /* of an allocation of 0 bytes, only the device is stored */
+    case TTS_EVENT_ALLOC: /* an allocation of 0 bytes stores only the device */
         return a->device == b->device && a->size_bytes == b->size_bytes &&
                (a->size_bytes == 0 || same_alloc(a, b));
     case TTS_EVENT_FREE:

@@ -32,7 +32,8 @@ static struct tts_error failure;
     "  L1: Peak CB " cb " MB, Peak Buffer " buffer " MB, Peak Total " total " MB\n"
 #define PHASE(name) "--- " name " ---\n" SEGMENT("3.00", "4.00", "2.00", "+2.00")
 
-/* One phase in the printed form: 3, 4, 2, +2, 3, 2 and 0.25, 0.50, 0.75 MB. */
+/* One phase as a log prints it. Its DRAM figures are 3, 4, 2, +2, 3 and 2 MB, and its L1
+ * figures 0.25, 0.50 and 0.75 MB. */
 #define BODY(name)                                                                             \
     "\n" PHASE(name) CUMULATIVE("3.00", "2.00")                                                \
         L1("0.25", "0.50", "0.75") "\n=== Final Totals ===\n" OVERALL("3.00", "2.00")

@@ -11,7 +11,7 @@ enum phase {
     PHASE_PLUG,
     PHASE_CUT,
     PHASE_ABUSE,
-    PHASES, /* also the state before the first phase */
+    PHASES, /* number of phases, including the state before the first phase */
 };
 
 enum { LARGE_BLOCKS = 1000 };
@@ -74,7 +74,7 @@ static uint64_t draw_size(struct history *history)
     case 1:
         return 200 + history_below(history, 64 * 1024);
     case 2:
-        return 1393472 - history_below(history, 3) * 7; /* about an L1 bank */
+        return 1393472 - history_below(history, 3) * 7; /* about the size of an L1 bank */
     case 3:
         return TTS_SPACE_MAX_BYTES - history_below(history, 2) * history_below(history, 4096);
     case 4:
@@ -308,7 +308,7 @@ static uint64_t address_to_take(struct history *history, const struct model *mod
     switch (history_below(history, 4)) {
     case 0:
         return absolute(model, block->start + rest);
-    case 1: /* from one byte too far to one byte short of the end */
+    case 1: /* a start from one byte too far to one byte short of ending with the free block */
         return absolute(model, block->start + rest + 1 - history_below(history, 3));
     case 2: {
         uint64_t granule = model->config.alignment_bytes;
@@ -345,7 +345,7 @@ static uint64_t bytes_to_cut(struct history *history, const struct model *model)
     case 1:
         return extreme(history);
     case 2:
-        return room; /* the lowest block vanishes */
+        return room; /* shrinks so far that the lowest block vanishes */
     case 3:
         return room + 1;
     case 4:

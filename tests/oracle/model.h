@@ -20,7 +20,7 @@
 enum { MODEL_MAX_BLOCKS = 16384 };
 
 struct model_block {
-    uint64_t start, size_bytes; /* `start` is relative */
+    uint64_t start, size_bytes; /* `start` is relative to the first byte of the pool */
     uint32_t id;
     bool taken;
 };

@@ -30,10 +30,10 @@ enum twin_op_kind {
 
 struct twin_op {
     enum twin_op_kind kind;
-    enum tts_direction direction; /* for a take */
-    uint64_t bytes;               /* for a take or a shrink */
-    uint64_t address;             /* for a give or a take at an address */
-    uint64_t limit;               /* for a take */
+    enum tts_direction direction; /* used by a take */
+    uint64_t bytes;               /* used by a take or a shrink */
+    uint64_t address;             /* used by a give or a take at an address */
+    uint64_t limit;               /* used by a take */
 };
 
 struct twin_result {

@@ -166,7 +166,8 @@ static void count(const struct usage_model *model, uint64_t start, int d, struct
             continue;
         out->programs += record->kind == TTS_EVENT_PROGRAM;
         out->ops += record->kind == TTS_EVENT_OP_BEGIN;
-        int of = d < 0 ? record->device : d; /* for all devices, the named device counts */
+        /* For all devices together, the device that the event names counts. */
+        int of = d < 0 ? record->device : d;
         if (of < 0)
             continue;
         out->traces += record->is_trace[of];

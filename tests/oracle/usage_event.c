@@ -50,7 +50,7 @@ static void count_filled(const struct usage_model *model, struct usage_record *r
     for (int d = 0; d < model->device_count; d++) {
         const struct usage_device *device = &model->devices[d];
         size_t words = 0;
-        if (!usage_is_of(model, d, record->device)) /* unchanged */
+        if (!usage_is_of(model, d, record->device)) /* the event does not change this device */
             continue;
         for (size_t slot = 0; slot < USAGE_THINGS; slot++)
             words = device->is_taken[slot] ? (slot + 1) * USAGE_WORDS : words;

@@ -8,15 +8,16 @@ enum { USAGE_WORDS = USAGE_BYTES / 64 };
 /* A buffer or a part of a program. */
 struct usage_thing {
     struct tts_core_part part;
-    uint32_t places;     /* one bit for each place */
-    uint32_t owner;      /* the device that the event named, which knows the id */
-    uint32_t slot;       /* position of its bytes, the same on all its cores */
-    uint64_t born, gone; /* sequence numbers of events; `gone` is UINT64_MAX while it exists */
+    uint32_t places; /* one bit for each place */
+    uint32_t owner;  /* the device that the event named, which knows the id */
+    uint32_t slot;   /* position of its bytes, the same on all its cores */
+    /* Sequence numbers of events; `gone` is UINT64_MAX while the thing exists. */
+    uint64_t born, gone;
 };
 
 struct usage_device {
     uint32_t id;
-    int mesh; /* -1 if there is none */
+    int mesh; /* index of the device's mesh, or -1 if it has none */
     struct usage_thing *things;
     size_t thing_count, thing_capacity;
     bool is_taken[USAGE_THINGS];
@@ -36,10 +37,10 @@ struct usage_record {
     uint64_t seq;
     enum tts_event_kind kind;
     int device;                 /* as named by the event; -1: none */
-    struct usage_step steps[2]; /* in this order */
+    struct usage_step steps[2]; /* the steps of the event, in order */
     uint64_t program_bytes;     /* size of a part that is not borrowed */
     uint64_t traced_bytes;
-    bool is_traced[USAGE_DEVICES]; /* the device was capturing a trace */
+    bool is_traced[USAGE_DEVICES]; /* the device was capturing a trace at the event */
     bool is_trace[USAGE_DEVICES];  /* the device ended a trace */
     const char *op;
     uint32_t filled[USAGE_DEVICES][USAGE_PLACES]; /* bytes in use after the event */

@@ -144,7 +144,7 @@ class Agreement(unittest.TestCase):
         _selfcheck.run()
 
     def test_the_self_check_sees_every_field_that_moved(self):
-        # A field that is read from where its neighbour is must not go unseen.
+        # The self-check must notice a field that is read from the place of its neighbour.
         for struct, name, wanted in (
                 (_native.Health, "unseen_frees", "tts_tracker_health"),
                 (_native.Live, "block_bytes", "tts_live"),

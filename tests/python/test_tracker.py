@@ -90,7 +90,7 @@ class On(unittest.TestCase):
         for i in range(50):
             self.t.alloc(i, 8)
         self.assertEqual([b.id for b in self.t.live()], list(range(50)))
-        # There were none when it was asked how many there are.
+        # The first call reports that no buffer is live. Buffers appear before the second call.
         real = _native.lib.tts_tracker_live
         late = mock.Mock(side_effect=lambda t, out, capacity: out and real(t, out, capacity) or 0)
         with mock.patch.object(_native.lib, "tts_tracker_live", late):

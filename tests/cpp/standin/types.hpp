@@ -96,7 +96,7 @@ class MeshDevice : public IDevice, public std::enable_shared_from_this<MeshDevic
 #ifndef STANDIN_BARE
     std::shared_ptr<MeshDevice> get_mesh_device() override
     {
-        return shared_from_this(); // throws during destruction
+        return shared_from_this(); // throws if the object is being destroyed
     }
 #endif
     std::function<void()> on_close;

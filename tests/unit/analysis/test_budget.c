@@ -25,7 +25,7 @@ T_TEST(patterns_match_as_a_shell_does)
         {"?", "", false},
         {"?", "a", true},
         {"?", "ab", false},
-        {"?", "\xc3\xa4", true}, /* one character of two bytes */
+        {"?", "\xc3\xa4", true}, /* "?" matches one character, which has two bytes here */
         {"a?c",
          "a\xe2\x82\xac"
          "c",
@@ -75,7 +75,7 @@ T_TEST(exactly_at_the_limit_passes_and_a_byte_more_is_over)
            400 * MB, 0);
     expect(add_limit(TTS_BUDGET_DRAM_FINAL, TTS_BUDGET_BYTES, 300 * MB), TTS_BUDGET_OVER,
            300 * MB, 100 * MB);
-    /* Headroom is the opposite of a peak: 2000 - 1000. */
+    /* Headroom is the device memory minus the peak: 2000 - 1000 MB. */
     expect(add_limit(TTS_BUDGET_DRAM_HEADROOM, TTS_BUDGET_BYTES, 1000 * MB), TTS_BUDGET_PASS,
            1000 * MB, 0);
     expect(add_limit(TTS_BUDGET_DRAM_HEADROOM, TTS_BUDGET_BYTES, 1000 * MB + 3),
@@ -150,7 +150,7 @@ T_TEST(a_run_whose_l1_is_all_zero_did_not_track_it)
     size_t phase = add_phase_limit("A", TTS_BUDGET_PHASE_L1_CORE, TTS_BUDGET_BYTES, 1000);
     expect_unknown(all, TTS_BUDGET_NO_L1);
     expect_unknown(phase, TTS_BUDGET_NO_L1);
-    put(two, TTS_RUN_L1_BUFFER, 8); /* then the other figures are really 0 */
+    put(two, TTS_RUN_L1_BUFFER, 8); /* if one L1 figure is not 0, figures of 0 are really 0 */
     expect(all, TTS_BUDGET_PASS, 1000, 0);
     expect(phase, TTS_BUDGET_PASS, 1000, 0);
     put(two, TTS_RUN_L1_BUFFER, 0);
@@ -246,7 +246,7 @@ T_TEST(what_is_unknown_for_a_reason_of_the_run_is_told_once)
     T_TRUE(verdict.status == TTS_BUDGET_UNKNOWN && verdict.unknown == 2);
     T_EQ(verdict.worst.phases, 2);
     limit = add_phase_limit("B", TTS_BUDGET_PHASE_CB, TTS_BUDGET_SHARE, 5000);
-    judge_seen(limit, &seen); /* with one phase, the finding is that of the phase */
+    judge_seen(limit, &seen); /* with only one phase, the finding of the run names the phase */
     T_TRUE(seen.findings[0].has_phase && seen.findings[0].phase == 1);
     T_EQ(seen.findings[0].measured.bytes, 10);
 }
@@ -293,7 +293,8 @@ T_TEST(phases_that_are_over_or_unknown_come_each_those_that_pass_as_one)
     struct tts_budget_verdict verdict = judge_seen(limit, &seen);
     T_EQ(verdict.status, TTS_BUDGET_OVER);
     T_TRUE(verdict.over == 2 && verdict.unknown == 1 && verdict.passed == 3);
-    T_EQ(verdict.worst.phase, 1); /* 20 bytes beyond; the other phase is 10 beyond */
+    /* Phase 1 is 20 bytes over its limit; the other phase is 10 bytes over. */
+    T_EQ(verdict.worst.phase, 1);
     T_EQ(verdict.worst.excess, 20);
     T_EQ(seen.count, 4);
     T_TRUE(seen.findings[0].phase == 1 && seen.findings[0].excess == 20);
@@ -301,7 +302,7 @@ T_TEST(phases_that_are_over_or_unknown_come_each_those_that_pass_as_one)
     T_TRUE(seen.findings[2].phase == 4 && seen.findings[2].excess == 10);
     T_EQ(seen.findings[0].phases, 1);
     T_EQ(seen.findings[3].status, TTS_BUDGET_PASS);
-    T_EQ(seen.findings[3].phase, 3); /* 9 is nearest to the limit of 10 */
+    T_EQ(seen.findings[3].phase, 3); /* of all figures, 9 is nearest to the limit of 10 */
     T_EQ(seen.findings[3].phases, 3);
     put(&rig.phases[1], TTS_RUN_SEGMENT_PEAK, 1);
     put(&rig.phases[4], TTS_RUN_SEGMENT_PEAK, 1);

@@ -15,7 +15,8 @@ T_TEST(l1_is_the_fullest_core_where_known_else_the_total)
     expect(all, TTS_BUDGET_OVER, 8000, 1000);
     T_EQ(judged(all).figure, TTS_BUDGET_OF_TOTAL);
     T_EQ(judged(all).phase, 1);
-    put(two, TTS_RUN_L1_CORE, 4000); /* only some phases know it: the run does not */
+    /* Only one phase knows the figure, so it is unknown for the run. */
+    put(two, TTS_RUN_L1_CORE, 4000);
     expect(all, TTS_BUDGET_OVER, 8000, 1000);
     T_EQ(judged(all).figure, TTS_BUDGET_OF_TOTAL);
     put(one, TTS_RUN_L1_CORE, 3000);
@@ -61,7 +62,8 @@ T_TEST(growth_is_told_by_the_figure_that_both_have)
     begin_unlike(900, 600);
     size_t all = add_limit(TTS_BUDGET_L1_CORE, TTS_BUDGET_GROWTH_BYTES, 200);
     size_t phase = add_phase_limit("A", TTS_BUDGET_PHASE_L1_CORE, TTS_BUDGET_GROWTH_BYTES, 200);
-    expect(all, TTS_BUDGET_OVER, 800, 100); /* by the figure of a core it would have shrunk */
+    /* The totals are compared; by the figure of a core, the run would have shrunk. */
+    expect(all, TTS_BUDGET_OVER, 800, 100);
     expect(phase, TTS_BUDGET_OVER, 800, 100);
     T_EQ(judged(all).figure, TTS_BUDGET_OF_TOTAL);
     T_EQ(judged(phase).figure, TTS_BUDGET_OF_TOTAL);

@@ -6,7 +6,7 @@ static struct tts_peak_info peak_of(const struct rig *rig, enum tts_pool pool)
     return tts_peak_info(rig->peaks[pool]);
 }
 
-/* Compares with the model: when the peak was, how large, and every buffer that lived then. */
+/* Compares the peak with the model: its time, its size, and every buffer that was live then. */
 static void check_peak(const struct rig *rig, const struct model *m, enum tts_pool pool)
 {
     static struct rig_set set;
@@ -246,7 +246,8 @@ T_TEST(what_is_kept_is_no_more_than_lived_at_the_peak)
         rig_give(rig, 0, i);
         rig_take(rig, 0, TTS_POOL_DRAM, i + 100, 100);
     }
-    /* 100 entries of 40 bytes, half of that again for growth, and the objects. */
+    /* 100 entries of 40 bytes, half as much again for growth, and at most 4096 bytes for the
+     * objects. */
     T_TRUE(heap.live_bytes < 100 * 40 * 3 / 2 + 4096);
     rig_free(rig);
     T_TRUE(heap_is_settled(&heap));

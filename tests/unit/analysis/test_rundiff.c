@@ -176,7 +176,7 @@ T_TEST(what_a_log_rounds_is_no_difference)
     T_TRUE(!diff.differs && !diff.is_equal && diff.is_rounded);
     tts_rundiff_release(&diff);
 
-    a.run.is_exact = true; /* one rounded run is enough */
+    a.run.is_exact = true; /* it is enough if one of the two runs is rounded */
     diff = compare(&a, &b);
     T_TRUE(!diff.differs);
     tts_rundiff_release(&diff);
@@ -309,7 +309,7 @@ T_TEST(where_phases_have_other_names_a_part_is_told)
     T_TRUE(diff.cause.has_part);
     T_EQ(diff.cause.part, TTS_RUN_PART_ACTIVATIONS);
     tts_rundiff_release(&diff);
-    diff = compare(&b, &a); /* the other way round: the activations shrink */
+    diff = compare(&b, &a); /* in the other direction, the activations shrink */
     T_TRUE(diff.cause.has_part);
     T_EQ(diff.cause.part, TTS_RUN_PART_ACTIVATIONS);
     tts_rundiff_release(&diff);
@@ -439,7 +439,7 @@ T_TEST(runs_without_phases_are_compared_by_their_peaks)
     tts_rundiff_release(&diff);
 
     struct built c = {.run = {.is_exact = true}};
-    add(&c, "X", 200, 200); /* the phases of the other run are not known */
+    add(&c, "X", 200, 200); /* the phases of the other run are unknown */
     expect_reason(&a, &c, TTS_RUNDIFF_NO_PHASE);
 
     b.run.overall_peak = (struct tts_amount){0};

@@ -157,7 +157,7 @@ T_TEST(phases_of_other_names_are_other)
     add_phase(&built, "FORWARD_PASS", 300, 300);
     add_phase(&built, "BACKWARD_PASS", 50, -200);
     struct tts_trainmem mem = analyse(&built);
-    assert_amount(mem.gradients.actual, 100); /* without the 70 of EVAL */
+    assert_amount(mem.gradients.actual, 100); /* does not include the 70 MB of EVAL */
     assert_parts(&mem, (double[]){470, 100, 50, 200, 300});
 }
 
@@ -199,7 +199,7 @@ T_TEST(what_another_phase_frees_beyond_gradients_were_activations)
     struct tts_trainmem mem = analyse(&built);
     assert_parts(&mem, (double[]){0, 0, 700, 0, 150});
     add_phase(&built, "DROP", 0,
-              -1000); /* frees more than there is: no part becomes negative */
+              -1000); /* the phase frees more than there is: no part becomes negative */
     add_phase(&built, "LOAD", 2000, 10);
     mem = analyse(&built);
     T_EQ(mem.peak.bytes, mem.parts[TTS_RUN_PART_OTHER]);
@@ -233,7 +233,7 @@ T_TEST(a_stated_peak_of_a_later_iteration_is_the_peak)
     built.run.whole.peak = built.run.overall_peak;
     mem = analyse(&built);
     T_TRUE(mem.peak_is_whole && !mem.peak_is_later && mem.has_peak_phase);
-    /* A stated peak below that of a phase belongs to something else. */
+    /* A stated peak below the peak of a phase does not belong to that phase. */
     built.run.whole.peak = tts_amount_of(mb(8000));
     mem = analyse(&built);
     assert_amount(mem.peak, 8278.65);
@@ -255,7 +255,7 @@ T_TEST(a_stated_verdict_counts_for_the_same_memory_alone)
     options.device_memory = tts_amount_of(mb(9001));
     tts_trainmem_of(&built.run, &options, &mem);
     T_TRUE(mem.has_verdict && mem.fits && !mem.is_refused);
-    /* A statement cannot make a peak fit that is too large. */
+    /* If a peak is too large, no statement of the log makes it fit. */
     built.run.whole.fits = true;
     built.run.device_memory = tts_amount_of(mb(8000));
     mem = analyse(&built);

@@ -133,7 +133,8 @@ T_TEST(the_memory_in_a_log_is_that_of_all_devices_of_the_host)
     T_EQ(mem.device_memory_source, TTS_TRAIN_FROM_LOG);
     mem = with_memory(98032, 2, "wormhole_b0"); /* a mesh of 2 devices on a host with 8 */
     T_EQ(mem.log_devices, 8);
-    assert_amount(mem.device_memory, 12254.03); /* memory of that chip in the catalogue */
+    /* Memory of a wormhole_b0 chip in the catalogue. */
+    assert_amount(mem.device_memory, 12254.03);
     T_EQ(with_memory(24508, 0, "").log_devices, 2);
     T_EQ(with_memory(12254, 8, "wormhole_b0").log_devices, 1);
     T_EQ(with_memory(32594, 1, "blackhole").log_devices, 1);
@@ -151,7 +152,7 @@ T_TEST(a_chip_that_the_log_names_has_the_memory_of_the_catalogue)
         double wanted;
         uint32_t devices;
     } cases[] = {
-        {12288, "wormhole_b0", 12254.03, 1}, /* size before anything is reserved */
+        {12288, "wormhole_b0", 12254.03, 1}, /* memory size before anything is reserved */
         {12288, "n150", 12254.03, 1},
         {12288, "N150", 12254.03, 1},
         {24576, "n300", 12254.03, 2},

@@ -2,7 +2,7 @@
 #include "harness/t.h"
 #include "harness/whatif_rig.h"
 
-#define BANK UINT64_C(1070773184) /* DRAM of an n150 in each of its 12 banks */
+#define BANK UINT64_C(1070773184) /* bytes of DRAM in each of the 12 banks of an n150 */
 
 T_TEST(what_fits_exactly_passes_and_one_page_more_does_not)
 {
@@ -167,7 +167,7 @@ T_TEST(the_most_that_any_lacked_is_told_of_all_failures)
 {
     struct tts_chip chip = small_chip(4 * 2048);
     struct rig rig = rig_with(&chip, false);
-    static const uint64_t pages[] = {5, 9, 6}; /* 1, 5 and 2 too many */
+    static const uint64_t pages[] = {5, 9, 6}; /* these exceed the free pages by 1, 5 and 2 */
     for (uint64_t i = 0; i < 3; i++) {
         rows(&rig, i, pages[i]);
         free_row(&rig, i);
@@ -204,7 +204,8 @@ T_TEST(every_device_has_its_own_and_chips_share_that_of_their_mesh)
     struct rig rig = rig_with(&chip, true);
     chip_of_mesh(&rig, 0, 8);
     chip_of_mesh(&rig, 1, 8);
-    static const uint32_t devices[] = {8, 0, 1, 3}; /* the mesh, its chips, another device */
+    /* 8 is the mesh, then its chips, then another device. */
+    static const uint32_t devices[] = {8, 0, 1, 3};
     for (size_t i = 0; i < 4; i++) {
         struct tts_event *event = alloc_event(&rig, TTS_POOL_DRAM, 1, 2 * 2048 * 12, 2048);
         event->device = devices[i];
@@ -241,7 +242,7 @@ T_TEST(meshes_that_cannot_be_are_passed_over)
         alloc_event(&rig, TTS_POOL_DRAM, 1, 2048, 2048)->device = device;
         feed(&rig);
     }
-    T_EQ(tts_whatif_devices(rig.whatif), 9); /* 0 and 8 share a model */
+    T_EQ(tts_whatif_devices(rig.whatif), 9); /* devices 0 and 8 share one modelled device */
     struct tts_buffer first, second;
     T_TRUE(tts_whatif_find(rig.whatif, 0, 1, &first));
     T_TRUE(tts_whatif_find(rig.whatif, 8, 1, &second) && second.address > first.address);
@@ -410,13 +411,14 @@ T_TEST(other_requests_that_were_refused_are_left_out)
 
 /* ---- circular buffers ---- */
 
-#define L1_BANK UINT64_C(1393472) /* of an n150 */
+#define L1_BANK UINT64_C(1393472) /* L1 of one core of an n150 */
 static const struct tts_core_range corner = {.x1 = 1, .y1 = 1};
 
 T_TEST(circular_buffers_that_grow_into_l1_buffers_fail)
 {
     struct rig rig = rig_on("n150");
-    alloc_in(&rig, TTS_POOL_L1, 1, 64 * 2048 * 400, 2048); /* 819200 bytes of every core */
+    /* Takes 819200 bytes of every core */
+    alloc_in(&rig, TTS_POOL_L1, 1, 64 * 2048 * 400, 2048);
     just(&rig, TTS_EVENT_PROGRAM, 0);
     cb_on(&rig, 0, corner, 500000);
     T_EQ(tts_whatif_failures(rig.whatif), 0);
@@ -627,7 +629,7 @@ T_TEST(running_out_of_memory_anywhere_is_said_and_leaves_nothing)
         T_TRUE(status == TTS_OK || status == TTS_E_NOMEM);
         T_TRUE(heap_is_settled(&heap));
         if (heap.failed > 0 && status == TTS_OK) {
-            T_EQ(answer, 1); /* only the kept steps are lost; the file still has them */
+            T_EQ(answer, 1); /* only the stored steps are lost; the file still has the events */
             status = TTS_E_NOMEM;
         }
     }

@@ -42,7 +42,8 @@ T_TEST(interleaved_stays_as_it_was_asked_for)
     T_TRUE(out.request.size_bytes == 64 * 1088 && out.request.page_bytes == 1088);
     T_TRUE(out.request.placement == TTS_PLACE_DOWN && out.request.shard == NULL);
     T_TRUE(!out.page_is_unknown && !out.is_padded);
-    event.placement = TTS_PLACE_AT; /* the address of another device means nothing here */
+    /* The address of another device has no meaning on this device. */
+    event.placement = TTS_PLACE_AT;
     map(&event, "p150", &out);
     T_EQ(out.request.placement, TTS_PLACE_DEFAULT);
 }
@@ -68,7 +69,7 @@ T_TEST(a_page_that_is_not_known_is_taken_as_2048)
     event = alloc_of(TTS_POOL_L1, 8193, 0);
     map(&event, "n150", &out);
     T_TRUE(out.page_is_unknown && out.is_padded && out.request.size_bytes == 5 * 2048);
-    event = alloc_of(TTS_POOL_L1, 2047, 0); /* a smaller buffer is one page */
+    event = alloc_of(TTS_POOL_L1, 2047, 0); /* a buffer smaller than a page is one page */
     map(&event, "n150", &out);
     T_TRUE(out.request.page_bytes == 2047 && out.request.size_bytes == 2047);
 }

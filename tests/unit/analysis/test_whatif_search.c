@@ -72,7 +72,8 @@ T_TEST(a_size_that_is_known_to_pass_is_not_tried_and_not_passed)
     struct tts_whatif_found found = find(&fake, 32000, 64000);
     T_TRUE(found.bank_bytes == 64000 && !found.is_least);
     fake = (struct fake){.passes_from = 64000};
-    found = find(&fake, 32000, 64001); /* not a multiple of the step: not tried */
+    /* 64001 is not a multiple of the step, so it is not tried. */
+    found = find(&fake, 32000, 64001);
     T_EQ(found.bank_bytes, 64000);
 }
 

@@ -43,7 +43,7 @@ T_TEST(a_kept_run_is_a_copy)
     T_EQ(chosen[0].mem->forward_passes, 7);
     tts_worst_runs_release(&worst);
     T_EQ(tts_worst_runs_choose(&worst, TTS_WORST_RUNS_MAX, chosen, &rest), 0);
-    tts_worst_runs_release(&worst); /* harmless again */
+    tts_worst_runs_release(&worst); /* a second release does no harm */
 }
 
 T_TEST(runs_that_can_all_be_shown_stay_in_order)

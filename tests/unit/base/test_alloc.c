@@ -44,6 +44,6 @@ T_TEST(an_array_grows_by_half_at_least_and_keeps_its_items)
         T_EQ(items[i], i);
     size_t same = capacity;
     T_TRUE(tts_alloc_grow(alloc, items, &capacity, SIZE_MAX / 2, sizeof *items) == NULL);
-    T_EQ(capacity, same); /* more than any memory */
+    T_EQ(capacity, same); /* unchanged, because the request is larger than any memory */
     alloc->free(alloc->ctx, items, capacity * sizeof *items);
 }

@@ -109,7 +109,8 @@ T_TEST(a_nul_byte_is_no_text_wherever_it_stands)
     expect_error("ab\0\n", 4, 1, 2, said);
     expect_error("ok\n\0", 4, 2, 3, said);
     expect_error("ok\nx\0\r\n", 7, 2, 4, said);
-    static char many[200000]; /* a binary without line ends is not just a long line */
+    /* A binary file without line ends is not reported as a long line. */
+    static char many[200000];
     many[0] = 'x';
     expect_error(many, sizeof many, 1, 1, said);
 }
@@ -223,7 +224,8 @@ T_TEST(standard_input_may_come_in_pieces_with_signals_between)
     close(ends[1]);
     T_TRUE(dup2(ends[0], STDIN_FILENO) == STDIN_FILENO);
     close(ends[0]);
-    struct sigaction act = {.sa_handler = on_alarm}, old; /* no SA_RESTART */
+    /* Without SA_RESTART, so that a signal interrupts read(). */
+    struct sigaction act = {.sa_handler = on_alarm}, old;
     sigaction(SIGALRM, &act, &old);
     setitimer(ITIMER_REAL, &(struct itimerval){{0, 1000}, {0, 1000}}, NULL);
 

@@ -23,7 +23,7 @@ static int entries(const char *dir)
 {
     DIR *list = opendir(dir);
     T_TRUE(list != NULL);
-    int count = -2; /* without . and .. */
+    int count = -2; /* does not count . and .. */
     while (readdir(list))
         count++;
     closedir(list);

@@ -59,10 +59,13 @@ static void is_work(const struct tts_phase *done_phase)
     const struct tts_usage *usage = &done_phase->usage;
     T_EQ(usage->pools[TTS_POOL_DRAM].peak_bytes, 1000 * 2048);
     T_EQ(usage->pools[TTS_POOL_DRAM].freed_bytes, 1000 * 2048);
-    T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, 3 * 2048); /* 130 pages on 64 banks */
-    T_EQ(usage->peak_cb_bytes, 4096 + 8192); /* as if on one core, without the global one */
+    /* 130 pages on 64 banks: at most 3 pages in a bank. */
+    T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, 3 * 2048);
+    /* The sum as if all were on one core, without the global circular buffer. */
+    T_EQ(usage->peak_cb_bytes, 4096 + 8192);
     T_EQ(usage->peak_total_bytes, 3 * 2048 + 4096 + 8192);
-    T_EQ(usage->core.bytes, 3 * 2048 + 4096 + 8192); /* core (2, 0) has both */
+    /* Core (2, 0) has the L1 buffer and both circular buffers. */
+    T_EQ(usage->core.bytes, 3 * 2048 + 4096 + 8192);
     T_TRUE(usage->core.core.x == 2 && usage->core.core.y == 0);
     T_EQ(usage->core.part_count, 3);
     T_EQ(usage->core.parts[0].bytes, 8192);
@@ -82,7 +85,7 @@ T_TEST(an_attached_device_tells_of_what_it_does)
     end(capture, NULL);
     is_work(phase(capture, 0));
     T_TRUE(phase(capture, 0)->device_count == 1 && phase(capture, 0)->devices[0].device == 7);
-    /* Allocated before the capture; the free still counts. */
+    /* The buffer was allocated before the capture; its free still counts. */
     is_dram(capture, 1, 0, 0, 3 * 2048);
     detach(tracker, device);
     done(capture, tracker);
@@ -98,7 +101,8 @@ T_TEST(without_dispatch_the_figures_are_the_same_and_nothing_is_placed)
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK);
     work(device);
     snapshot(capture, "work");
-    struct tts_buffer huge = pages(device, TTS_POOL_DRAM, UINT64_C(1) << 30); /* 2 TiB */
+    /* A buffer of 2 TiB */
+    struct tts_buffer huge = pages(device, TTS_POOL_DRAM, UINT64_C(1) << 30);
     T_TRUE(!huge.placed && huge.address == 0);
     T_TRUE(tts_device_stats(device, TTS_POOL_DRAM, &stats));
     T_EQ(stats.space.taken_bytes, 0);
@@ -155,14 +159,14 @@ T_TEST(nothing_is_placed_while_any_capture_is_without_dispatch)
     T_EQ(tts_capture_begin(outer, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK);
     T_EQ(tts_capture_begin(inner, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     T_TRUE(!pages(device, TTS_POOL_DRAM, 1).placed);
-    attach(tracker, late, 1); /* also a device that is attached later */
+    attach(tracker, late, 1); /* the mode also applies to a device that is attached later */
     T_TRUE(!pages(late, TTS_POOL_DRAM, 1).placed);
     end(inner, NULL);
     T_TRUE(!pages(device, TTS_POOL_DRAM, 1).placed);
     T_EQ(tts_capture_begin(inner, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK);
     tts_capture_clear(outer);
     T_TRUE(!pages(device, TTS_POOL_DRAM, 1).placed);
-    tts_capture_free(inner); /* was active */
+    tts_capture_free(inner); /* the capture is still active when it is freed */
     T_TRUE(pages(device, TTS_POOL_DRAM, 1).placed);
     T_TRUE(pages(late, TTS_POOL_DRAM, 1).placed);
     detach(tracker, late);
@@ -178,9 +182,9 @@ T_TEST(a_capture_can_tell_whether_it_held_a_device_back)
     T_EQ(tts_tracker_get_held(NULL), 0);
     T_EQ(tts_capture_begin(first, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK);
     T_EQ(tts_tracker_get_held(tracker), 0);
-    attach(tracker, device, 0); /* while the capture is active */
+    attach(tracker, device, 0); /* attaches the device while the capture is active */
     T_EQ(tts_tracker_get_held(tracker), 1);
-    /* Overlaps the first. */
+    /* The second capture begins while the first is active. */
     T_EQ(tts_capture_begin(second, TTS_CAPTURE_NO_DISPATCH, NULL), TTS_OK);
     T_EQ(tts_tracker_get_held(tracker), 2);
     T_EQ(tts_capture_end(first, NULL, NULL), TTS_OK);
@@ -204,7 +208,8 @@ T_TEST(what_was_placed_is_really_freed_without_dispatch)
     T_EQ(tts_device_release(device, &placed), TTS_OK);
     struct tts_buffer counted = pages(device, TTS_POOL_DRAM, 12);
     end(capture, NULL);
-    T_EQ(tts_device_release(device, &counted), TTS_OK); /* also works after the capture */
+    /* A buffer that was only counted can be released after the capture. */
+    T_EQ(tts_device_release(device, &counted), TTS_OK);
     T_TRUE(tts_device_stats(device, TTS_POOL_DRAM, &stats));
     T_TRUE(stats.buffers == 0 && stats.space.taken_bytes == 0);
     detach(tracker, device);

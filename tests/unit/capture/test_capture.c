@@ -19,7 +19,8 @@ T_TEST(each_phase_has_what_it_took)
     T_STR_EQ(phase(capture, 0)->name, "one");
     is_dram(capture, 0, 150, 150, 100);
     T_STR_EQ(phase(capture, 1)->name, "two");
-    is_dram(capture, 1, 20, 70, 50); /* first -50, then +20 above its start */
+    /* The phase frees 50 bytes first, and then reaches 20 bytes above its start. */
+    is_dram(capture, 1, 20, 70, 50);
     T_EQ(dram(capture, 1)->cumulative_peak_bytes, 150);
     T_EQ(dram(capture, 1)->cumulative_current_bytes, 70);
     T_TRUE(tts_capture_at(capture, 2) == NULL);
@@ -245,7 +246,7 @@ T_TEST(the_ledger_begins_anew_with_the_first_of_the_active)
     alloc_l1(tracker, 2, 10);
     T_EQ(tts_tracker_live(tracker, NULL, 0), 2);
     end(capture, NULL);
-    T_EQ(tts_tracker_live(tracker, NULL, 0), 2); /* can still be read */
+    T_EQ(tts_tracker_live(tracker, NULL, 0), 2); /* the live buffers can still be read */
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     T_EQ(tts_tracker_live(tracker, NULL, 0), 0);
     alloc_dram(tracker, 1, 7); /* the same id is a new buffer */
@@ -283,12 +284,13 @@ T_TEST(clear_while_active_ends_the_capture)
     T_TRUE(!tts_capture_is_active(capture) && !tts_tracker_is_on(tracker));
     T_EQ(tts_capture_count(capture), 0);
     alloc_dram(tracker, 1, 100);
-    T_EQ(health_of(tracker).events, 0); /* nothing listens any more */
+    T_EQ(health_of(tracker).events, 0); /* no capture or recorder listens any more */
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     alloc_dram(tracker, 2, 10);
     end(capture, NULL);
     is_dram(capture, 0, 10, 10, 0);
-    T_EQ(dram(capture, 0)->cumulative_current_bytes, 10); /* starts from zero again */
+    /* The cumulative figures start from zero again */
+    T_EQ(dram(capture, 0)->cumulative_current_bytes, 10);
     done(capture, tracker);
 }
 
@@ -328,7 +330,8 @@ T_TEST(frees_of_what_was_there_before_never_underflow)
     T_EQ(usage->pools[TTS_POOL_L1].freed_bytes, 4096 + 128);
     is_dram(capture, 1, 0, 0, 500);
     T_EQ(dram(capture, 1)->cumulative_current_bytes, -500);
-    /* At the start; frees of unseen buffers subtract nothing. */
+    /* The core peak is the use at the start, because frees of unseen buffers subtract nothing.
+     */
     T_EQ(usage->core.bytes, 4096);
     T_EQ(health_of(tracker).unseen_frees, 2);
     done(capture, tracker);
@@ -370,9 +373,10 @@ T_TEST(an_operation_belongs_to_the_session_it_began_in)
     struct tts_capture *capture = begun(tracker);
     op_begin(tracker, "never ended");
     end(capture, NULL);
-    op_end(tracker); /* nothing listens */
+    op_end(tracker); /* no capture or recorder listens */
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
-    op_end(tracker); /* begun before anything listened: ignored */
+    /* The operation began before any capture listened, so its end is ignored. */
+    op_end(tracker);
     op_begin(tracker, "outer");
     op_begin(tracker, "inner");
     op_end(tracker);

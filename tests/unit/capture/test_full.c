@@ -22,7 +22,7 @@ static struct tts_tracker *filled(struct tts_capture **capture)
     T_EQ(tts_track_alloc(tracker, 0, TTS_POOL_L1, 9001, 64, 1, &err), TTS_E_FULL);
     T_STR_EQ(err.text, "event dropped: 4096 events wait and no thread folds them");
     T_TRUE(atomic_load(&tracker->is_stuck));
-    T_EQ(post_l1(tracker, 9002), TTS_E_FULL); /* without waiting */
+    T_EQ(post_l1(tracker, 9002), TTS_E_FULL); /* the post returns without waiting */
     tts_tracker_leave(tracker);
     return tracker;
 }
@@ -31,7 +31,7 @@ T_TEST(what_waited_is_folded_in_order_and_what_was_dropped_is_said)
 {
     struct tts_capture *capture;
     struct tts_tracker *tracker = filled(&capture);
-    T_EQ(post_l1(tracker, 5000), TTS_OK); /* folds all waiting events first */
+    T_EQ(post_l1(tracker, 5000), TTS_OK); /* the post folds all waiting events first */
     T_TRUE(!atomic_load(&tracker->is_stuck) && tts_inbox_is_empty(&tracker->inbox));
     struct tts_tracker_health health = health_of(tracker);
     T_EQ(health.events, TTS_INBOX_EVENTS + 1);

@@ -81,7 +81,7 @@ static void is_l1(const struct vector *v, int64_t cb, int64_t l1, int64_t total,
     T_EQ(usage->peak_cb_bytes, cb);
     T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, l1);
     T_EQ(usage->peak_total_bytes, total);
-    T_EQ(usage->core.bytes, core); /* including the inputs */
+    T_EQ(usage->core.bytes, core); /* the use of the fullest core includes the inputs */
 }
 
 /* ---- test_graph_basic ---- */
@@ -103,7 +103,7 @@ static void test_buffers(enum tts_capture_mode mode)
     end(v.capture, NULL);
     const struct tts_pool_usage *l1 = &phase(v.capture, 0)->usage.pools[TTS_POOL_L1];
     T_TRUE(l1->allocations == 3 && l1->frees == 1);
-    T_EQ(l1->peak_bytes, 2 * TILE); /* each has at most one tile on a core */
+    T_EQ(l1->peak_bytes, 2 * TILE); /* each tensor has at most one tile on a core */
     finish(&v);
 }
 
@@ -129,7 +129,7 @@ T_TEST(graph_basic_ScopedGraphCapture)
     op_end(v.tracker);
     op_begin(v.tracker, "SoftmaxDeviceOperation");
     struct tts_buffer output = tensor(&v, 32 * 32);
-    tts_capture_free(inner); /* without an op_end */
+    tts_capture_free(inner); /* the operation has not ended */
     T_EQ(tts_device_release(v.device, &output), TTS_OK);
     T_EQ(tts_device_release(v.device, &input), TTS_OK);
     end(v.capture, NULL);
@@ -189,7 +189,8 @@ T_TEST(graph_add_2_height_sharded_on_16_cores)
             begin(&v, TTS_CAPTURE_NO_DISPATCH);
         T_EQ(tts_device_alloc(v.device, &request, &buffer, NULL), TTS_OK);
     }
-    add_cbs(&v, &first_rows, 393216, true); /* on the shards */
+    /* The circular buffers use the memory of the shards. */
+    add_cbs(&v, &first_rows, 393216, true);
     T_EQ(older_bytes(&v), 20054016);
     end(v.capture, NULL);
     is_l1(&v, 0, 393216, 393216, 3 * 393216);

@@ -36,7 +36,8 @@ static void post_every_kind(struct tts_tracker *t)
                                .bytes_per_bank = 8,
                                .ranges = some,
                                .range_count = 2});
-    post(t, (struct tts_event){.kind = TTS_EVENT_ALLOC, .id = 9}); /* 0 bytes */
+    /* An allocation of 0 bytes */
+    post(t, (struct tts_event){.kind = TTS_EVENT_ALLOC, .id = 9});
     T_EQ(tts_track_program(t, 3, NULL), TTS_OK);
     T_EQ(tts_track_cb(t, 3, TTS_EVENT_CB, some, 2, 2048, NULL), TTS_OK);
     post(t, (struct tts_event){.kind = TTS_EVENT_DFB,
@@ -50,9 +51,9 @@ static void post_every_kind(struct tts_tracker *t)
     T_EQ(tts_track_trace_begin(t, 0, NULL), TTS_OK);
     T_EQ(tts_track_trace_end(t, 0, NULL), TTS_OK);
     free_dram(t, 1);
-    /* Allocation not seen. */
+    /* The allocation of this buffer was not seen. */
     T_EQ(tts_track_free(t, 0, TTS_POOL_L1, 77, 128, 16, NULL), TTS_OK);
-    free_dram(t, 78); /* unknown id */
+    free_dram(t, 78); /* a free of an unknown id */
     T_EQ(tts_track_failure(t, 3, &failure, NULL), TTS_OK);
 }
 
@@ -134,7 +135,7 @@ T_TEST(what_is_known_of_a_buffer_is_kept_wherever_it_is)
     event.page_bytes = 0;
     event.bytes_per_bank = 16;
     post(tracker, event);
-    /* Allocation not seen. */
+    /* The allocation of this buffer was not seen. */
     T_EQ(tts_track_free(tracker, 0, TTS_POOL_TRACE, 8, 64, 0, NULL), TTS_OK);
     ended(recorder);
     has_text(path, "keyframe 0: 0\nkeyframe end\n1 alloc d0 DRAM #5 64 at 9\n"
@@ -157,7 +158,7 @@ T_TEST(phases_of_captures_are_in_it)
     end(first, "the last");
     T_EQ(tts_capture_begin(first, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     tts_capture_clear(first);
-    /* Counts from zero again. */
+    /* The figures of the capture count from zero again. */
     T_EQ(tts_capture_begin(first, TTS_CAPTURE_NORMAL, NULL), TTS_OK);
     tts_capture_free(first);
     end(before, NULL);
@@ -166,7 +167,7 @@ T_TEST(phases_of_captures_are_in_it)
                    "begin 1\n1 alloc d0 DRAM #1 10\nbegin 2\ncut 1 a phase\n"
                    "2 alloc d0 DRAM #2 10\ncut 1 the last\nend 1\n"
                    "begin 1\nend 1\nbegin 3\nend 3\ncut 2 END_TRACE\nend 2\n");
-    is_dram(before, 0, 10, 10, 0); /* the same as without a recording */
+    is_dram(before, 0, 10, 10, 0); /* the figures are the same as without a recording */
     done(before, tracker);
 }
 
@@ -206,7 +207,8 @@ T_TEST(a_capture_that_begins_inside_knows_what_the_recording_saw)
     alloc_dram(tracker, 1, 100);
     end(capture, NULL);
     T_EQ(tts_tracker_live(tracker, NULL, 0), 1);
-    struct tts_recorder *recorder = recording(tracker, path, 0); /* the first listener */
+    /* The recorder is the first listener of the tracker. */
+    struct tts_recorder *recorder = recording(tracker, path, 0);
     T_EQ(tts_tracker_live(tracker, NULL, 0), 0);
     alloc_dram(tracker, 2, 100);
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, NULL), TTS_OK);

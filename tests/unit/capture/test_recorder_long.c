@@ -115,13 +115,14 @@ T_TEST(a_failure_does_not_cost_a_black_box_its_past)
     struct tts_recorder_state at;
     for (uint64_t i = 1; i <= MANY; i++)
         alloc_dram(tracker, i * 1000003, i);
-    T_EQ(tts_track_failure(tracker, 0, &failure, NULL), TTS_OK); /* its keyframe fits */
+    /* The keyframe after this failure fits */
+    T_EQ(tts_track_failure(tracker, 0, &failure, NULL), TTS_OK);
     do {
         alloc_dram(tracker, 1, 1);
         free_dram(tracker, 1);
         tts_recorder_get_state(recorder, &at);
     } while (at.bytes < TTS_REC_HEADER_BYTES + PLACE - LEFT);
-    /* Its keyframe does not fit. */
+    /* The keyframe after this failure does not fit. */
     T_EQ(tts_track_failure(tracker, 0, &failure, NULL), TTS_OK);
     struct recording rec = recording_open(path);
     struct sums sums = {0};
@@ -135,7 +136,7 @@ T_TEST(a_failure_does_not_cost_a_black_box_its_past)
     recording_each(&rec, add_up, &sums);
     T_EQ(rec.blocks, 1);
     T_EQ(rec.last_seq, at.events + 2);
-    T_EQ(sums.keyframes, 2); /* at the beginning, and after the first failure */
+    T_EQ(sums.keyframes, 2); /* one keyframe at the beginning, one after the first failure */
     T_EQ(sums.lives, MANY);
     recording_close(&rec);
     tts_tracker_free(tracker);

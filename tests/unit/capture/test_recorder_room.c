@@ -62,7 +62,7 @@ T_TEST(where_there_is_no_room_it_stops_and_the_rest_goes_on)
     T_TRUE(rec.state.events == at.events && rec.state.dropped == at.dropped);
     T_EQ(rec.len, at.bytes);
     recording_close(&rec);
-    recorder = recording(tracker, path, 0); /* again, with enough room */
+    recorder = recording(tracker, path, 0); /* records again, with enough room */
     ended(recorder);
     done(capture, tracker);
 }
@@ -90,7 +90,7 @@ static void cannot(const char *path, uint64_t keep_bytes, enum tts_status status
     if (!strstr(err.text, why))
         fail_msg("'%s' is not in '%s'", why, err.text);
     T_TRUE(!recorder && !tts_tracker_is_on(tracker));
-    /* Not TTS_E_BUSY. */
+    /* The status is the same again, and not TTS_E_BUSY. */
     T_EQ(tts_recorder_begin(tracker, &config, &recorder, NULL), status);
     tts_tracker_free(tracker);
 }
@@ -308,7 +308,8 @@ static bool says_that_children_would_write(struct tts_tracker *tracker,
     struct tts_recorder_config config = {.path = t_scratch("old_kernel.tts")};
     struct tts_error err = {0};
     if (!refuse(SYS_madvise, MADV_WIPEONFORK, EINVAL))
-        return true; /* cannot be tested here */
+        /* Passes: the kernel does not allow the filter, so this cannot be tested here. */
+        return true;
     return tts_recorder_begin(tracker, &config, &recorder, &err) == TTS_E_IO &&
            strstr(err.text, "run on Linux 4.14 or later") && access(config.path, F_OK) != 0 &&
            !tts_tracker_is_on(tracker);

@@ -185,7 +185,8 @@ T_TEST(a_request_that_only_rounding_makes_too_large_is_refused)
     config.min_bytes = 1;
     config.alignment_bytes = 48;
     struct tts_space *space = space_of(config);
-    never_fits(space, 961); /* 20 * 48 is 960, 21 * 48 is 1008 */
+    /* 961 rounds up to 21 * 48 = 1008, which exceeds 1000; 960 is 20 * 48. */
+    never_fits(space, 961);
     T_EQ(down(space, 960), 40);
     done(space);
 }

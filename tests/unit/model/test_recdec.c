@@ -126,14 +126,17 @@ static const struct bad bads[] = {
     BAD("placement", 2, 0x09, 1, 7, 16, 0x30, 16, 1, 1),
     BAD("kind does not have", 2, 0x09, 1, 7, 0, 0x10, 16),     /* a placement without a page */
     BAD("kind does not have", 2, 0x09, 1, 7, 16, 0, 16, 0, 1), /* cores without a page */
-    BAD("kind does not have", 2, 0x09, 1, 7, 2, 0, 16),        /* borrowed */
-    BAD("kind does not have", 2, 0x09, 1, 7, 0x40, 1, 16),     /* a circular buffer in a pool */
-    BAD("kind does not have", 2, 0x09, 1, 7, 0x41, 0, 16),     /* at an address */
-    BAD("kind does not have", 2, 0x09, 1, 7, 0x48, 0, 16, 0, 1), /* a block */
-    BAD("kind does not have", 2, 0x09, 1, 7, 0xc2, 0, 16),       /* a borrowed scratchpad */
-    BAD("no core ranges", 2, 0x09, 1, 7, 0x40, 0, 16),           /**/
-    BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16),              /* L1 */
-    BAD("less than the 5", 2, 0x09, 1, 7, 8, 0, 16, 5, 4),       /**/
+    /* A plain buffer that claims to be borrowed. */
+    BAD("kind does not have", 2, 0x09, 1, 7, 2, 0, 16),
+    BAD("kind does not have", 2, 0x09, 1, 7, 0x40, 1, 16), /* a circular buffer in a pool */
+    /* A circular buffer that has an address */
+    BAD("kind does not have", 2, 0x09, 1, 7, 0x41, 0, 16),
+    /* A circular buffer with the size of a block. */
+    BAD("kind does not have", 2, 0x09, 1, 7, 0x48, 0, 16, 0, 1),
+    BAD("kind does not have", 2, 0x09, 1, 7, 0xc2, 0, 16), /* a borrowed scratchpad */
+    BAD("no core ranges", 2, 0x09, 1, 7, 0x40, 0, 16),     /**/
+    BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16), /* an L1 buffer without bytes_per_bank */
+    BAD("less than the 5", 2, 0x09, 1, 7, 8, 0, 16, 5, 4), /**/
     BAD("above 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8),
     BAD("number of cores is 4097", 7, 0x09, 1, 7, 16, 0, 16, 1, 0x81, 0x20),
     BAD("overlap", 14, 0x09, 3, 5, 2, 0, 0, 1, 1, 1, 1, 2, 2, 0x09, 1, 9, 0x60, 0, 16, 5),
