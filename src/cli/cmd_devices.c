@@ -123,7 +123,7 @@ static enum tts_status print_host(const struct host *host, FILE *out)
         return TTS_OK;
     }
     if (!found->driver_loaded) {
-        fputs("no chips: the driver (tt-kmd) is not loaded\n", out);
+        fputs("chips unknown, because the driver (tt-kmd) is not loaded\n", out);
         return TTS_OK;
     }
     const char *space = version[0] ? " " : "";

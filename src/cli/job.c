@@ -91,7 +91,7 @@ static int check_operands(const struct tts_command *command, const struct tts_op
 {
     char name[32];
     if (options->operand_count > command->operands_max) {
-        tts_message(command->name, "unexpected operand '%s' (see 'ttscope help %s')",
+        tts_message(command->name, "one operand too many: '%s' (see 'ttscope help %s')",
                     options->operands[options->operand_count - 1], command->name);
         return TTS_EXIT_USAGE;
     }

@@ -68,19 +68,17 @@ static const char *nearest_setting_word(const struct tts_words *words, const cha
 
 enum { CLAUSE_MAX = sizeof((struct tts_error *)NULL)->text };
 
-/* Names the word that is nearest to `text`, or all words. */
+/* Names the word that is nearest to `text`, if any, and all words. */
 static void describe_words(const struct tts_words *words, const char *text,
                            char out[CLAUSE_MAX])
 {
     const char *nearest = nearest_setting_word(words, text);
     size_t len = 0;
-    if (nearest) {
-        snprintf(out, CLAUSE_MAX, "did you mean '%s'?", nearest);
-        return;
-    }
+    if (nearest)
+        len = (size_t)snprintf(out, CLAUSE_MAX, "did you mean '%s'? ", nearest);
     for (size_t i = 0; i < words->count && len < CLAUSE_MAX; i++)
         len += (size_t)snprintf(out + len, CLAUSE_MAX - len, "%s%s",
-                                i == 0                  ? "expected "
+                                i == 0                  ? (nearest ? "allowed: " : "expected ")
                                 : i + 1 == words->count ? " or "
                                                         : ", ",
                                 words->names[i]);
@@ -191,13 +189,16 @@ void tts_setting_store(enum tts_workload_field field, uint64_t number,
 
 const char *tts_optimizer_nearest(const char *name)
 {
-    static const char sgd[] = "use SGD with momentum, whose state has the same size";
+    static const char sgd[] =
+        "to predict its memory, give '--optimizer SGD --momentum 0.9': the "
+        "state has the same size";
     static const struct {
         const char *name, *nearest;
-    } known[] = {{"Muon", sgd},
-                 {"MuonComposite", sgd},
-                 {"MuonWithAdamW", "use AdamW, whose state is larger"},
-                 {"SGDComposite", sgd}};
+    } known[] = {
+        {"Muon", sgd},
+        {"MuonComposite", sgd},
+        {"MuonWithAdamW", "for an upper limit, give '--optimizer AdamW': its state is larger"},
+        {"SGDComposite", sgd}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (is_same_setting_word(name, known[i].name))
             return known[i].nearest;

@@ -888,6 +888,10 @@ static enum tts_status load_config_files(struct tts_trainconfig *config, const c
         return tts_configpath_fail_model(&config->notes,
                                          config->file.paths[TTS_TRAINFILE_TRAINING], err.line,
                                          config->file.missing_model);
+    if (err.status == TTS_E_SYNTAX && bad_file == TTS_TRAINFILE_TRAINING &&
+        strncmp(err.text, "not YAML", strlen("not YAML")) == 0)
+        return tts_notes_fail(&config->notes, err.status, path, err.line,
+                              "%s; CONFIG must be a training configuration in YAML", err.text);
     if (err.sys_errno == ENOENT)
         return tts_configpath_fail_file(&config->notes, tts_trainconfig_path(config, bad_file));
     return tts_notes_fail_read(&config->notes, tts_trainconfig_path(config, bad_file), &err);

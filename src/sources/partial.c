@@ -144,11 +144,11 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     bool lacks_frees = out->count > 0 || p->missed > 0;
     if (p->left_buffers > 0)
         add(out, "start", 0,
-            "the black box had no room for all buffers that lived before its first event: "
             "%" PRIu64 " buffer%s (%" PRIu64
-            " bytes) %s missing, so the real memory use may be higher than shown",
+            " bytes) from before the first event %s not in the file, because the black box had "
+            "no room for %s; the real memory use may be higher than shown",
             p->left_buffers, p->left_buffers == 1 ? "" : "s", p->left_bytes,
-            p->left_buffers == 1 ? "is" : "are");
+            p->left_buffers == 1 ? "is" : "are", p->left_buffers == 1 ? "it" : "them");
     else if (p->lacks_start)
         add(out, "start", 0,
             "buffers that were live before the first recorded event may be missing");
@@ -167,8 +167,8 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     out->is_stopped = p->stop_seq > 0 && out->count == others;
     if (out->is_stopped)
         add(out, "program", 0,
-            "the program stopped after a refused request (event %" PRIu64
-            "); later memory use is unknown",
+            "the last recorded request was refused (event %" PRIu64
+            "); the memory use after it is unknown",
             p->stop_seq);
     out->is_beginning = out->count > others && !lacks_frees;
 }

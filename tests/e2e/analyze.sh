@@ -223,7 +223,7 @@ Number of parameters: unknown
 expect_out_like '  Actual (from logs):   2,104.53 MB
   Expected (input):     unknown
   Difference:           unknown
-  expected: unknown, the log has no parameter count; give --model_size'
+  expected: unknown, the input has no parameter count; give --model_size'
 expect_out_like '  Activations:          7,641.99 MB
   largest of 4 forward passes, which kept 30,565.74 MB together: each backward
     pass frees what its forward pass kept'

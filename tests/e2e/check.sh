@@ -492,7 +492,7 @@ usage() { # text; options
 }
 budget <<<'{overall: {cb: 1MiB}}'
 usage "no budget: give '--budget FILE' (see 'ttscope help check')" run.log
-usage "no run: give a log, a recording or a saved result ('-' is standard input)" -b budget.yaml
+usage "no run to check: give a log, a recording or a result saved with '--json' ('-' is standard input)" -b budget.yaml
 usage "standard input can be read only once" -b - -
 usage "'--github' and '--json' cannot be combined (see 'ttscope help check')" -b budget.yaml --json --github run.log
 usage "'--quiet' and '--json' cannot be combined (see 'ttscope help check')" -b budget.yaml --json -q run.log
@@ -533,6 +533,6 @@ run sh -c '"$1" fit "$2/examples/fit/training.yaml" | "$1" check --budget "$2/ex
     sh "$ttscope" "$source_dir"
 unwrap
 expect_code 1
-expect_out_like "dram-headroom: 2198.88 MB more than the device has in BACKWARD_PASS (limit: at least 500.00 MB free): 2698.88 MB short of the limit (<stdin>:40)"
+expect_out_like "dram-headroom: nothing free: the peak in BACKWARD_PASS is 2198.88 MB above the device memory (limit: at least 500.00 MB free): 2698.88 MB short of the limit (<stdin>:40)"
 expect_out_like "OVER     dram-peak: 14452.91 MB in BACKWARD_PASS (limit: at most 11641.33 MB, 95% of the device): 2811.58 MB over the limit"
 expect_out_like "over budget: 4 of 6 limits are exceeded"

@@ -5,7 +5,7 @@
 unset LC_ALL LC_CTYPE
 export LANG=C.UTF-8 TTSCOPE_ROOT=$work/root
 mkdir "$TTSCOPE_ROOT"
-no_host=$'\non this host: no chips: the driver (tt-kmd) is not loaded'
+no_host=$'\non this host: chips unknown, because the driver (tt-kmd) is not loaded'
 
 # --- the list ---------------------------------------------------------------------------------
 run "$ttscope" devices
@@ -249,7 +249,7 @@ expect_code 2
 expect_err_like "expected a power of two"
 run "$ttscope" devices n150 p150
 expect_code 2
-expect_err_like "unexpected operand 'p150'"
+expect_err_like "one operand too many: 'p150'"
 run "$ttscope" devices --layout
 expect_code 2
 expect_err "ttscope devices: '--layout' needs the name of a device (NAME) (see 'ttscope help devices')"

@@ -388,7 +388,7 @@ expect_out_like "   run 1 of 2 'capture 1'
 expect_out_like "   run 2 of 2 'capture 2'
 "
 expect_code 5
-expect_err_like "ttscope diff: random.tts: its last phase did not end"
+expect_err_like "ttscope diff: random.tts: the input ends inside the last phase; the figures of this phase are incomplete"
 printf 'alloc 0 0 1 4096 2048 0\nalloc 0 0 2 2048 2048 0\nfree 0 0 1\n' | "$make" plain.tts story || exit 1
 run "$ttscope" diff --all plain.tts plain.tts
 expect_code 0
@@ -435,7 +435,7 @@ head -n 12 a.log >cut.log
 run "$ttscope" diff cut.log b.log
 expect_code 5
 expect_err_like "ttscope diff: cut.log:"
-expect_sentence "the phase that causes the change is unknown: part of a run is missing, so its peak may be higher"
+expect_sentence "the phase that causes the change is unknown: part of A is missing, so the real peak of A may be higher"
 jq '.phases[2].dram.change_bytes = "many"' fit.json >text.json
 run "$ttscope" diff fit.json text.json
 expect_code 5
@@ -467,7 +467,7 @@ expect_err "ttscope diff: empty: is empty"
 echo hello >hello
 run "$ttscope" diff hello a.log
 expect_code 3
-expect_err_like "ttscope diff: hello: has no memory summary"
+expect_err_like "ttscope diff: hello: not a log with a memory summary"
 run "$ttscope" diff a.log nowhere
 expect_code 3
 expect_err "ttscope diff: cannot read 'nowhere': no such file or directory"

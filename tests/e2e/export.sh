@@ -257,7 +257,7 @@ expect_code 2
 expect_err "ttscope export: missing operand 'FILE' (see 'ttscope help export')"
 run "$ttscope" export --to csv a b
 expect_code 2
-expect_err "ttscope export: unexpected operand 'b' (see 'ttscope help export')"
+expect_err "ttscope export: one operand too many: 'b' (see 'ttscope help export')"
 
 # ---- the program ----
 

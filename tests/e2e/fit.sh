@@ -50,7 +50,7 @@ expect_out_like 'does not fit n150: 15666.65 MB of 12254.03 MB
   rounded up to whole pages on 12 banks: 15679.85 MB, 3425.82 MB too much
 '
 expect_out_like '
-  969 more allocations fail
+  969 later allocations fail, too
   each of the 12 banks would need 1306.65 MB but has 1021.17 MB'
 expect_out_like '  first allocation that fails: in FORWARD_PASS, in '
 expect_out_like '    Out of Memory: Not enough space to allocate '
@@ -142,7 +142,7 @@ expect_jq '.suggestions | map(.fits) | . == (sort | reverse)' true
 expect_jq '.suggestions | map(.fits or .saves_bytes * 100 >= .peak_bytes + .saves_bytes) | all' true
 fit "$work/tp.yaml" --batch 8 --runner default --device t3k
 expect_out_like '
-changes that make it fit, the cheapest first:
+changes that make it fit, sorted by their cost to the training:
   --runner memory_efficient
 '
 expect_out_like '
@@ -429,7 +429,7 @@ wrong_value() { # option, value, message
 wrong_value --runner memory "did you mean 'memory_efficient'?"
 wrong_value --recipe v2 "did you mean 'v1'?"
 wrong_value --optimizer lion 'expected AdamW, MorehAdamW, '
-wrong_value --optimizer muon 'this optimizer is not modelled; use SGD with momentum'
+wrong_value --optimizer muon 'this optimizer is not modelled; to predict its memory, give '
 wrong_value --max bach 'expected batch or seq'
 for number in 0 -1 1e3 4294967296 999999999999999999999; do
     wrong_value --batch "$number" 'expected a whole number from 1 to 4294967295'
@@ -504,7 +504,7 @@ not_modelled "tiny_model.yaml:2: model type 'deepseek' is not modelled: the near
     tiny_model.yaml 's/llama/deepseek/'
 not_modelled "model type 'bert' is not modelled: only gpt2 and llama are" tiny_model.yaml \
     's/llama/bert/'
-not_modelled "head.yaml:10: optimizer 'MuonWithAdamW' is not modelled: use AdamW" \
+not_modelled "head.yaml:10: optimizer 'MuonWithAdamW' is not modelled: for an upper limit, give '--optimizer AdamW'" \
     head.yaml 's/AdamW/MuonWithAdamW/'
 not_modelled 'head.yaml:15: FSDP is not modelled' head.yaml 's/enable_ddp: false/enable_fsdp: true/'
 not_modelled 'head.yaml:15: context parallel is not modelled' head.yaml \

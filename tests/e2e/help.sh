@@ -125,10 +125,10 @@ expect_code 2
 expect_err "ttscope version: option '--help' takes no value (see 'ttscope help version')"
 run "$ttscope" version now
 expect_code 2
-expect_err "ttscope version: unexpected operand 'now' (see 'ttscope help version')"
+expect_err "ttscope version: one operand too many: 'now' (see 'ttscope help version')"
 run "$ttscope" version -- --help
 expect_code 2
-expect_err "ttscope version: unexpected operand '--help' (see 'ttscope help version')"
+expect_err "ttscope version: one operand too many: '--help' (see 'ttscope help version')"
 
 # Unsafe characters are not printed.
 run "$ttscope" $'bad\e[31m\nname'

@@ -48,7 +48,7 @@ expect_err_like "'-o -' and '--json' both write to standard output"
 run "$ttscope" pack -o "$work/killed.tts" "$recordings/killed.tts"
 expect_code 0
 expect_out_like "events, $(bytes_of "$recordings/killed.tts") bytes became"
-expect_err "ttscope pack: note: the recording '$recordings/killed.tts' was not ended: its program still runs, was killed, or did not close it; all events recorded so far are packed"
+expect_err "ttscope pack: note: the recording '$recordings/killed.tts' was not ended: its program still runs, was killed, or did not end the recording; all events recorded so far are packed"
 
 # --json prints the result as JSON.
 run "$ttscope" pack --json -o "$work/out.tts" "$work/in.tts"
@@ -79,7 +79,7 @@ cmp -s "$work/bad.tts" "$work/kept.tts" || fail "wanted the damaged recording to
 run "$ttscope" pack -o "$work/part.tts" "$work/bad.tts"
 expect_code 5
 expect_out_like " events, 12288 bytes became $(bytes_of "$work/part.tts")"
-expect_err "ttscope pack: note: the recording '$work/bad.tts' was not ended: its program still runs, was killed, or did not close it
+expect_err "ttscope pack: note: the recording '$work/bad.tts' was not ended: its program still runs, was killed, or did not end the recording
 $said; only the part before the damage is packed"
 part=${out%% *}
 run "$ttscope" pack -o "$work/again.tts" "$work/part.tts" # it is whole now

@@ -59,7 +59,7 @@ for command in show rows; do
     expect_code 0
     [ -z "$(said)" ] || fail "wanted nothing missing"
 done
-agree tight.tts 5 "tight.tts: the black box had no room for all buffers that lived before its first event: 7 buffers (4096 bytes) are missing, so the real memory use may be higher than shown"
+agree tight.tts 5 "tight.tts: 7 buffers (4096 bytes) from before the first event are not in the file, because the black box had no room for them; the real memory use may be higher than shown"
 agree missed.tts 5 "missed.tts: 5 events were dropped before they were recorded"
 agree stopped.tts 5 "stopped.tts: the recording stopped because the disk was full; 17 later events are missing"
 

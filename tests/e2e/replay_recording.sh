@@ -243,7 +243,7 @@ expect_out ''
 # Mistakes on the command line are reported.
 run "$ttscope" replay "$tts"
 expect_code 2
-expect_err "ttscope replay: '$tts' is a recording or graph trace: give the device to run it on with '--device NAME'"
+expect_err "ttscope replay: '$tts' is a recording or graph trace: give '--device NAME' to choose the device on which its requests are replayed"
 for option in --check --blocks --quiet "--map $work/m.svg" "--csv $work/csv" '--mode place'; do
     # shellcheck disable=SC2086 # several words
     run "$ttscope" replay --device n150 $option "$tts"
@@ -293,7 +293,7 @@ refuse 0 8589934592
 $unwinds"
     run "$ttscope" replay --device p150 "$work/refused.tts"
     expect_code 5
-    expect_err "ttscope replay: $work/refused.tts: the program stopped after a refused request (event 4); later memory use is unknown"
+    expect_err "ttscope replay: $work/refused.tts: the last recorded request was refused (event 4); the memory use after it is unknown"
     expect_out_like "
 the $events recorded events fit; the program stopped after the last event
 "

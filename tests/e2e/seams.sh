@@ -148,7 +148,7 @@ expect_code 5
 expect_out_like 'unknown'
 run "$ttscope" analyze --device n150 stop.tts
 expect_code 5
-expect_err_like 'the program stopped after a refused request (event 3)'
+expect_err_like 'the last recorded request was refused (event 3)'
 expect_out_like 'at least 4,096.00 MB'
 
 # Words after the memory size in a log name a board only if a board has that name.
@@ -209,8 +209,7 @@ log=$source_dir/tests/e2e/analyze/one_run.log
 run "$ttscope" analyze --logs "$log"
 expect_out_like '
   activations kept           192.95 MB    2.3 %'
-expect_out_like "'activations kept' is what the forward pass left, some of
-    which may have been freed before the peak"
+expect_sentence "'activations kept' is what the forward pass left, some of which may have been freed before the peak"
 run "$ttscope" diff fit.json "$log"
 expect_out_like '
   activations                    322.50      192.95            -
@@ -258,7 +257,7 @@ expect_sentence 'the log covers only the first iteration; SGDMomentum keeps the 
 
 # Four micro-steps, printed with the figures of the last one: no phase contains the gradients.
 log=$source_dir/tests/e2e/analyze/overwritten.log
-missing="$log:16: the program overwrote earlier micro-steps: at least 2098.18 MB are missing (one set of gradients)"
+missing="$log:16: the program overwrote earlier micro-steps, so the figures are at least 2098.18 MB too low (one set of gradients)"
 run "$ttscope" analyze --logs "$log" --device p150
 expect_code 5
 expect_err "ttscope analyze: $missing"
@@ -281,7 +280,7 @@ for file in "$log" analyzed.json; do
     run "$ttscope" check --budget budget.yaml --device p150 "$file"
     expect_code 5
     expect_sentence 'unknown dram-peak: at least 14469.05 MB in BACKWARD_PASS (limit: at most 32595.38 MB'
-    expect_err_like 'at least 2098.18 MB are missing (one set of gradients)'
+    expect_err_like 'at least 2098.18 MB too low (one set of gradients)'
     run "$ttscope" diff "$log" "$file"
     expect_code 5
 done

@@ -98,7 +98,7 @@ expect_tidy
 run_json --pool l1 example.json
 expect_jq '.peak | .pool, .bytes, .before_first_event' $'"L1"\n0\ntrue'
 run "$ttscope" show --pool l1 example.json
-expect_out_like "peak of DRAM: 18432 B (see --pool)"
+expect_out_like "peak of DRAM: 18432 B ('--pool' selects the pool to show)"
 
 # --at shows the state after one event.
 run_json --at 4 example.json

@@ -111,7 +111,8 @@ static bool inputs_are_good(const struct check_options *options)
     else if (options->path_count == 0)
         tts_message(
             command,
-            "no run: give a log, a recording or a saved result ('-' is standard input)");
+            "no run to check: give a log, a recording or a result saved with '--json' ('-' is "
+            "standard input)");
     else if (standard > 1)
         tts_message(command, "standard input can be read only once");
     else

@@ -310,10 +310,11 @@ static bool check_recording_options(const struct replay *replay)
             "'%s' works with sequences only, but '%.200s' is a recording or graph trace",
             refused, shown);
     else if (!replay->options.device.name)
-        tts_message(command,
-                    "'%.200s' is a recording or graph trace: give the device to run it on with "
-                    "'--device NAME'",
-                    shown);
+        tts_message(
+            command,
+            "'%.200s' is a recording or graph trace: give '--device NAME' to choose the "
+            "device on which its requests are replayed",
+            shown);
     return !refused && replay->options.device.name;
 }
 

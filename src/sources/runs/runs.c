@@ -221,8 +221,8 @@ static void note_event_file(struct event_reader *r, const struct tts_error *dama
     if (r->stop_seq > 0) {
         last->is_at_least = true;
         tts_runs_note(last, 0,
-                      "the program stopped after a refused request (event %" PRIu64
-                      "); later memory use is unknown",
+                      "the last recorded request was refused (event %" PRIu64
+                      "); the memory use after it is unknown",
                       r->stop_seq);
     }
     if (r->refused > 0)
@@ -539,7 +539,8 @@ static enum tts_status refuse_log(const struct tts_trainlog *log, struct tts_err
                              "is neither a recording, nor a graph trace, nor text");
     return tts_error_set(
         err, TTS_E_NOT_FOUND,
-        "has no memory summary and is not a recording, graph trace or saved result (--json)");
+        "not a log with a memory summary, a recording, a graph trace or a result saved "
+        "with '--json'");
 }
 
 /* Fails for an input without a summary. If it is JSON, it is a damaged trace. */

@@ -84,7 +84,9 @@ void tts_runs_note_phase(struct tts_runs_entry *entry, const char *name, bool is
     run->is_at_least |= is_partial;
     if (strcmp(name, TTS_FOLLOW_UNFINISHED) == 0) {
         run->is_cut = true;
-        tts_runs_note(run, 0, "its last phase did not end");
+        tts_runs_note(
+            run, 0,
+            "the input ends inside the last phase; the figures of this phase are incomplete");
     } else if (is_partial && !entry->is_partial) {
         entry->is_partial = true; /* all later phases are partial too, so one note is enough */
         tts_runs_note(run, 0, "part of the file is missing from phase '%.40s' on", name);

@@ -431,13 +431,13 @@ static void note_overwritten(struct tts_run *run, uint64_t line)
     char mb[TTS_NUMBER_MB_MAX];
     if (run->missing.is_known)
         tts_trainblock_note(run, line,
-                            "the program overwrote earlier micro-steps: at least %s MB are "
-                            "missing (one set of gradients)",
+                            "the program overwrote earlier micro-steps, so the figures are at "
+                            "least %s MB too low (one set of gradients)",
                             tts_number_format_mb(mb, run->missing.bytes, false));
     else
         tts_trainblock_note(run, line,
-                            "the program overwrote earlier micro-steps: their gradients are "
-                            "missing");
+                            "the program overwrote earlier micro-steps, so the figures are too "
+                            "low by their gradients");
 }
 
 /* Marks a block whose phases were overwritten. In a complete log the first backward pass leaves

@@ -173,8 +173,8 @@ static void put_check_limit(char out[PART_MAX], const struct tts_check_run *run,
              is_headroom ? " free" : "", origin);
 }
 
-/* Writes the headroom, such as "500.00 MB free". A negative headroom becomes "500.00 MB more
- * than the device has". */
+/* Writes the headroom, such as "500.00 MB free". If the headroom is negative, writes only its
+ * size, such as "500.00 MB". */
 static void put_check_free(char out[PART_MAX], const struct tts_budget_finding *finding)
 {
     int64_t bytes = finding->measured.bytes;
@@ -182,12 +182,11 @@ static void put_check_free(char out[PART_MAX], const struct tts_budget_finding *
     char size[TTS_CHECK_NUMBER_MAX];
     if (is_missing)
         bytes = bytes == INT64_MIN ? INT64_MAX : -bytes;
-    snprintf(out, PART_MAX, "%s%s %s",
+    snprintf(out, PART_MAX, "%s%s%s",
              !finding->at_least ? ""
              : is_missing       ? "at least "
                                 : "at most ",
-             put_check_size(size, TTS_BUDGET_DRAM_HEADROOM, bytes),
-             is_missing ? "more than the device has" : "free");
+             put_check_size(size, TTS_BUDGET_DRAM_HEADROOM, bytes), is_missing ? "" : " free");
 }
 
 /* Writes the measured value, such as "at least 8278.65 MB" or "Peak Total 880.64 KiB". */
@@ -268,6 +267,11 @@ const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_
     put_where(where, run, finding);
     if (finding->reason == TTS_BUDGET_NO_PHASE)
         snprintf(out, TTS_CHECK_TEXT_MAX, "%s", end + 2);
+    else if (finding->measured.is_known && finding->measured.bytes < 0 &&
+             limit_at(run, finding->limit_idx)->rule == TTS_BUDGET_DRAM_HEADROOM)
+        snprintf(out, TTS_CHECK_TEXT_MAX,
+                 "nothing free: the peak%s is %s above the device memory%s%s", where, measured,
+                 limit, end);
     else
         snprintf(out, TTS_CHECK_TEXT_MAX, "%s%s%s%s", measured, where, limit, end);
     return out;

@@ -213,14 +213,17 @@ static void describe_part(const struct tts_rundiff *diff, char out[CHANGE_MAX])
                  label, way);
 }
 
-static void say_unexplained(const struct tts_rundiff *diff, const char *change, FILE *out)
+static void say_unexplained(const struct tts_diff_pair *pair, const char *change, FILE *out)
 {
+    const struct tts_rundiff *diff = &pair->diff;
+    bool a_is_cut = pair->runs[TTS_DIFF_A].mem->peak_at_least;
+    bool b_is_cut = pair->runs[TTS_DIFF_B].mem->peak_at_least;
+    const char *cut = !b_is_cut ? "A" : !a_is_cut ? "B" : "A and B";
     const struct tts_rundiff_cause *cause = &diff->cause;
     static const char *const why[] = {
         [TTS_RUNDIFF_NO_PEAK] = "the phase of the peak is unknown",
         [TTS_RUNDIFF_LATER] =
             "a peak is in a later iteration, but the phases cover the first one",
-        [TTS_RUNDIFF_CUT] = "part of a run is missing, so its peak may be higher",
         [TTS_RUNDIFF_UNKNOWN] = "a figure of an earlier phase is unknown",
         [TTS_RUNDIFF_CONTRADICTION] = "the figures of the phases do not add up to the peak",
     };
@@ -234,6 +237,11 @@ static void say_unexplained(const struct tts_rundiff *diff, const char *change, 
                 "that only %c has",
                 change, part, phase_name(&name, diff, cause->peak_phase),
                 diff->phases[cause->peak_phase].where == TTS_ONLY_A ? 'A' : 'B');
+    else if (cause->reason == TTS_RUNDIFF_CUT)
+        tts_say(out, 0,
+                "%s%s; the phase that causes the change is unknown: part of %s is missing, so "
+                "the real peak of %s may be higher",
+                change, part, cut, cut);
     else
         tts_say(out, 0, "%s%s; the phase that causes the change is unknown: %s", change, part,
                 why[cause->reason]);
@@ -250,8 +258,9 @@ static void say_same(const struct tts_rundiff *diff, FILE *out)
 }
 
 /* Prints the sentence about the peak. */
-static void diff_text_verdict(const struct tts_rundiff *diff, FILE *out)
+static void diff_text_verdict(const struct tts_diff_pair *pair, FILE *out)
 {
+    const struct tts_rundiff *diff = &pair->diff;
     char change[CHANGE_MAX];
     if (!diff->differs) {
         say_same(diff, out);
@@ -272,7 +281,7 @@ static void diff_text_verdict(const struct tts_rundiff *diff, FILE *out)
     if (diff->cause.reason == TTS_RUNDIFF_TOLD)
         say_cause(diff, change, out);
     else
-        say_unexplained(diff, change, out);
+        say_unexplained(pair, change, out);
 }
 
 static const char *safe_name(struct name *out, const char *text, size_t columns)
@@ -541,7 +550,7 @@ static void print_pair(const struct tts_diff_answer *answer, const struct tts_di
         fputs("these runs are paired by position in the file, although their names differ\n",
               out);
     fputc('\n', out);
-    diff_text_verdict(diff, out);
+    diff_text_verdict(pair, out);
     if (!diff->differs && !all)
         return;
     print_diff_phases(diff, all, out);

@@ -232,7 +232,9 @@ static void print_later_peak(const struct tts_fit *fit, FILE *out)
         return;
     tts_say(out, 2,
             "this peak is not in the summary above, which covers only the first iteration "
-            "(its peak is %s MB); %s MB stay allocated after the first iteration%s",
+            "(its peak is %s MB); besides parameters and optimizer state, %s" TTS_SAY_GLUE
+            "MB stay "
+            "allocated after the first iteration%s",
             tts_fit_mb(first, fit->first_peak_bytes),
             tts_fit_mb(stayed, stayed_dram_bytes(fit)),
             fit->peak.part_bytes[TTS_PART_GRADIENTS] > 0 ? ", mostly gradients" : "");
@@ -338,7 +340,10 @@ static void print_fit_loop(const struct tts_trainconfig *setup, struct head_line
 {
     const struct tts_workload *workload = &setup->workload;
     begin_head_line(line, "loop");
-    add_head_number(line, "batch ", workload->batch, ",");
+    add_head_number(line, "batch ", workload->batch, workload->data_parallel > 1 ? "" : ",");
+    if (workload->data_parallel > 1)
+        add_head_number(line, "in total (", workload->batch / workload->data_parallel,
+                        " per chip),");
     if (workload->accumulate > 1)
         add_head_number(line, "", workload->accumulate, " micro steps,");
     add_head_words(line, tts_runner_name(workload->runner));
@@ -546,7 +551,11 @@ static void print_fit_head(const struct tts_fit_answer *answer, FILE *out)
 {
     const struct tts_trainconfig *setup = answer->setup;
     struct head_line line = {.out = out};
-    fputs("simulated training, without a device\n", out);
+    fprintf(out, "simulated training%s%s, without a device\n",
+            answer->has_max ? " with the configured " : "",
+            !answer->has_max                   ? ""
+            : answer->max == TTS_LARGEST_BATCH ? "batch"
+                                               : "sequence");
     print_fit_file("file", setup->file.paths[TTS_TRAINFILE_TRAINING], out);
     print_fit_file("model file", setup->file.paths[TTS_TRAINFILE_MODEL], out);
     print_fit_recipe(setup, &line);
@@ -617,8 +626,8 @@ static void print_fit_failure(const struct tts_fit_placement *placement, FILE *o
         fprintf(out, "    missing: %" PRIu64 " B in each bank\n",
                 tts_failure_deficit(&first->failure));
     if (placement->failures > 1)
-        fprintf(out, "  %" PRIu64 " more allocation%s\n", placement->failures - 1,
-                placement->failures == 2 ? " fails" : "s fail");
+        fprintf(out, "  %" PRIu64 " later allocation%s\n", placement->failures - 1,
+                placement->failures == 2 ? " fails, too" : "s fail, too");
 }
 
 /* Explains a failure that happens only because the free memory is in pieces. */
@@ -748,7 +757,7 @@ static void print_fit_changes(const struct tts_fit_answer *answer, FILE *out)
     for (size_t i = 0; i < answer->change_count; i++) {
         const struct tts_fit_change *change = &answer->changes[i];
         if (i == 0 && change->fits)
-            fputs("\nchanges that make it fit, the cheapest first:\n", out);
+            fputs("\nchanges that make it fit, sorted by their cost to the training:\n", out);
         if (!change->fits && (i == 0 || change[-1].fits))
             fputs(i == 0 ? "\nnone of these changes makes it fit:\n"
                          : "\nthese changes are not enough:\n",

@@ -152,10 +152,11 @@ static void print_inference_bound(const struct tts_inference_answer *answer, FIL
         tts_say(out, 2,
                 "not counted: if all %" PRIu64
                 " tokens were prefilled at once, the activations would need up to %s MB "
-                "instead of %s MB; the total of up to %s MB would %sfit",
+                "instead of %s MB; the total of up to %s MB %s",
                 config->length, tts_fit_mb(activations, bound->activation_bytes),
                 tts_fit_mb(one, answer->plan.part_bytes[TTS_INFERENCE_ACTIVATIONS]),
-                tts_fit_mb(total, bound->total_bytes), bound->fits ? "" : "not ");
+                tts_fit_mb(total, bound->total_bytes),
+                bound->fits ? "would fit" : "may not fit");
 }
 
 static void print_inference_largest(const struct tts_inference_config *config,

@@ -121,7 +121,7 @@ static void say_why_unknown(FILE *out, const struct tts_named_run *run,
     if (has_phase_of(run->run, part))
         tts_say(out, 2, "unknown: a figure of %s could not be read", phase);
     else
-        tts_say(out, 2, "unknown: the summary has no phase %s", phase);
+        tts_say(out, 2, "unknown: the run has no phase %s", phase);
 }
 
 /* Says why the gradients are unknown. Their size is the memory after a backward pass minus the
@@ -172,7 +172,8 @@ static void say_model_source(FILE *out, const struct tts_named_run *run)
     if (mem->model.source == TTS_TRAIN_FROM_OPTION)
         tts_say(out, 2, "expected: set by --model_size");
     else if (!mem->model.expected.is_known)
-        tts_say(out, 2, "expected: unknown, the log has no parameter count; give --model_size");
+        tts_say(out, 2,
+                "expected: unknown, the input has no parameter count; give --model_size");
     else
         tts_say(out, 2, "expected: %s parameters%s x %" PRId64 " bytes, %s%s",
                 tts_grouped_count(count, run->run->parameters),
@@ -485,7 +486,7 @@ static void put_parts_block(const struct tts_named_run *run, FILE *out)
         return;
     }
     tts_say(out, 2, "'%s' is everything that %s added, including temporary buffers%s",
-            part_names[of_peak], phase,
+            part_names[of_peak], is_backward ? "the backward passes up to the peak" : phase,
             is_backward ? "; 'activations kept' is what the forward pass left, some of which "
                           "may have been freed before the peak"
                         : "");
@@ -707,7 +708,8 @@ static void put_verdict_block(const struct tts_run_text_options *options,
                 run->run->whole.never_runs
                     ? "does not run: the training program refuses the configuration; the peak "
                       "of %s" TTS_SAY_GLUE "MB is below the %s" TTS_SAY_GLUE
-                      "MB of the device; 'ttscope fit' prints why the program refuses"
+                      "MB of the device; run 'ttscope fit CONFIG' to see why the program "
+                      "refuses"
                     : "does not fit, as 'ttscope fit' predicts: the peak of %s" TTS_SAY_GLUE
                       "MB is below the %s" TTS_SAY_GLUE
                       "MB of the device, but the device has too few chips or its free memory "

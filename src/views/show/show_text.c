@@ -375,7 +375,9 @@ static void print_state(const struct tts_show_facts *show, FILE *out)
         put_normal_end(show, out);
         break;
     case TTS_SHOW_NOT_ENDED:
-        fputs("not ended: the program still runs, was killed, or did not close it\n", out);
+        fputs("not ended: the program still runs, was killed,\n"
+              "             or did not end the recording\n",
+              out);
         if (show->at > 0 || !is_whole(show) || show->sum->event.seq == 0)
             break;
         put_label(out, "");
@@ -528,7 +530,9 @@ static void show_text_figures(const struct tts_show_facts *show, FILE *out)
     for (size_t i = 0; i < sizeof figures / sizeof figures[0]; i++)
         put_figure(&figures[i], &is_first, out);
     if (is_first)
-        fputs("the runtime's own functions report the same figures\n", out);
+        tts_say(out, 0,
+                "the functions extract_dram_usage and extract_resource_usage_per_core of the "
+                "runtime report the same DRAM and L1 figures");
     print_show_notes(show, out);
     fputc('\n', out);
 }
@@ -544,9 +548,11 @@ static void print_count(FILE *out, const char *what, uint64_t count, const char 
 static void show_text_health(const struct tts_show_facts *show, FILE *out)
 {
     struct tts_tracker_health health = show->sum->health;
-    print_count(out, "frees of buffers that were allocated before the recording began",
-                health.unseen_frees,
-                "they count as freed; the peaks do not include these buffers");
+    print_count(
+        out, "frees of buffers that were allocated before the recording began",
+        health.unseen_frees,
+        "their sizes are subtracted from the memory in use, which did not include them;\n"
+        "  so the peaks may be too low");
     print_count(out, "frees of unknown buffers whose size is not recorded",
                 health.unknown_frees, "these frees are not counted");
     print_count(out, "allocations of an id that was still in use", health.doubled,
@@ -687,11 +693,14 @@ static void print_phases(const struct tts_show_facts *show, FILE *out)
 /* Prints the peaks of the other pools. The requested pool had no peak. */
 static void put_other_peaks(const struct tts_show_facts *show, FILE *out)
 {
-    fputs("  the memory in use was never higher than at the start\n", out);
+    if (show->sum->whole->usage.pools[show->pool].allocations == 0)
+        fputs("  no buffer was allocated in this pool\n", out);
+    else
+        fputs("  the memory in use was never higher than at the start\n", out);
     for (int pool = 0; pool < TTS_POOLS; pool++) {
         int64_t bytes = show->sum->whole->usage.pools[pool].peak_bytes;
         if (bytes > 0)
-            fprintf(out, "  peak of %s: %" PRId64 " B (see --pool)\n",
+            fprintf(out, "  peak of %s: %" PRId64 " B ('--pool' selects the pool to show)\n",
                     tts_pool_name((enum tts_pool)pool), bytes);
     }
     fputc('\n', out);

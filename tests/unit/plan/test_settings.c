@@ -93,13 +93,15 @@ T_TEST(a_wrong_value_of_an_option_is_named_with_what_is_expected)
                    "expected a number of at least 0 and less than 1, such as 0.1");
     expect_refused(TTS_FIELD_DROPOUT, ".", TTS_E_SYNTAX,
                    "expected a number of at least 0 and less than 1, such as 0.1");
-    expect_refused(TTS_FIELD_RUNNER, "defalt", TTS_E_NOT_FOUND, "did you mean 'default'?");
+    expect_refused(TTS_FIELD_RUNNER, "defalt", TTS_E_NOT_FOUND,
+                   "did you mean 'default'? allowed: default or memory_efficient");
     expect_refused(
         TTS_FIELD_OPTIMIZER, "zzzzzz", TTS_E_NOT_FOUND,
         "expected AdamW, MorehAdamW, AdamWComposite, AdamWFullPrecision, SGD or NoOp");
     expect_refused(
         TTS_FIELD_OPTIMIZER, "muon", TTS_E_INVALID,
-        "this optimizer is not modelled; use SGD with momentum, whose state has the same size");
+        "this optimizer is not modelled; to predict its memory, give '--optimizer SGD "
+        "--momentum 0.9': the state has the same size");
 }
 
 T_TEST(a_word_of_a_file_must_be_exact)
@@ -109,7 +111,9 @@ T_TEST(a_word_of_a_file_must_be_exact)
     T_EQ(tts_words_find_exact(&tts_words_recipes, "head", &number, &err), TTS_OK);
     T_EQ(number, TTS_RECIPE_HEAD);
     T_EQ(tts_words_find_exact(&tts_words_recipes, "Head", &number, &err), TTS_E_NOT_FOUND);
-    T_STR_EQ(err.text, "unknown recipe 'Head', did you mean 'head'?");
+    T_STR_EQ(err.text,
+             "unknown recipe 'Head', did you mean 'head'? allowed: v1, v1-python, head, "
+             "head-c++, may or may-c++");
     T_EQ(tts_words_find(&tts_words_recipes, "HEAD_C++", &number, &err), TTS_OK);
     T_EQ(number, TTS_RECIPE_HEAD_CPP);
 }

@@ -90,7 +90,9 @@ T_TEST(a_value_that_cannot_be_is_an_error_where_it_was_set)
     expect_error("transformer_config: {model_type: llama,\n intermediate_dim: 0}", TTS_E_RANGE,
                  2, "'intermediate_dim' must be at least 1, but is 0");
     expect_error("transformer_config: {model_type: gpt2,\n runner_type: Default}",
-                 TTS_E_NOT_FOUND, 2, "unknown runner 'Default', did you mean 'default'?");
+                 TTS_E_NOT_FOUND, 2,
+                 "unknown runner 'Default', did you mean 'default'? allowed: "
+                 "default or memory_efficient");
     tts_overrides_give(&overrides, TTS_FIELD_HEADS, 7);
     expect_error("transformer_config: {model_type: gpt2}", TTS_E_INVALID, 0,
                  "option '--heads' must divide the embedding width (384), but is 7");
@@ -108,8 +110,8 @@ T_TEST(a_run_that_is_not_modelled_names_the_nearest)
                  "more memory, remove this section");
     expect_error("training_config: {optimizer: {type: Muon}}\ntransformer_config: {}",
                  TTS_E_INVALID, 1,
-                 "optimizer 'Muon' is not modelled: use SGD with momentum, whose state has the "
-                 "same size");
+                 "optimizer 'Muon' is not modelled: to predict its memory, give '--optimizer "
+                 "SGD --momentum 0.9': the state has the same size");
     expect_error(
         "transformer_config: {model_type: llama, head_dim: 3}", TTS_E_INVALID, 1,
         "a head_dim of 3 is not modelled: it must be embedding_dim / num_heads, here 64");

@@ -212,7 +212,8 @@ T_TEST(the_phases_of_each_capture_are_a_run)
     T_EQ(runs.count, 2);
     T_STR_EQ(runs.runs[0].title, "capture 1");
     T_TRUE(runs.runs[0].is_cut && !runs.runs[1].is_cut);
-    T_STR_EQ(runs.runs[0].notes[0].text, "its last phase did not end");
+    T_STR_EQ(runs.runs[0].notes[0].text,
+             "the input ends inside the last phase; the figures of this phase are incomplete");
     T_STR_EQ(runs.runs[1].phases[0].name, "A");
     tts_runs_release(&runs);
 }

@@ -231,7 +231,8 @@ T_TEST(a_trace_that_is_cut_off_is_told_to_its_end)
     T_EQ(runs.runs[0].overall_peak.bytes, 4096);
     T_TRUE(runs.runs[0].is_cut && runs.runs[0].is_at_least);
     T_EQ(runs.runs[0].notes_in_all, 2);
-    T_STR_EQ(runs.runs[0].notes[0].text, "its last phase did not end");
+    T_STR_EQ(runs.runs[0].notes[0].text,
+             "the input ends inside the last phase; the figures of this phase are incomplete");
     T_TRUE(strstr(runs.runs[0].notes[1].text, "; only the part before the damage was read") !=
            NULL);
     tts_runs_release(&runs);
@@ -242,9 +243,9 @@ T_TEST(a_trace_that_is_cut_off_is_told_to_its_end)
 T_TEST(what_has_no_run_is_refused)
 {
     refused(file_of(""), TTS_E_NOT_FOUND, "is empty");
-    refused(
-        file_of("hello\n"), TTS_E_NOT_FOUND,
-        "has no memory summary and is not a recording, graph trace or saved result (--json)");
+    refused(file_of("hello\n"), TTS_E_NOT_FOUND,
+            "not a log with a memory summary, a recording, a graph trace or a result saved "
+            "with '--json'");
     refused(file_of("{\"schema\": {\"name\": \"ttscope.pack\"}}"), TTS_E_NOT_FOUND,
             "a result of schema 'ttscope.pack' has no phases to compare");
     refused(file_of("[]"), TTS_E_SYNTAX, "not a graph trace: the file has no node");

@@ -27,7 +27,7 @@ static void expect_overwritten(const char *text, int64_t missing)
     T_TRUE(runs[0].is_overwritten && runs[0].is_at_least);
     T_EQ(runs[0].missing.is_known, missing > 0);
     T_EQ(runs[0].missing.bytes, missing);
-    T_TRUE(is_noted("the program overwrote earlier micro-steps: "));
+    T_TRUE(is_noted("the program overwrote earlier micro-steps, so "));
 }
 
 static void expect_kept(const char *text)
@@ -40,7 +40,7 @@ static void expect_kept(const char *text)
 T_TEST(repeated_steps_that_leave_nothing_were_overwritten)
 {
     expect_overwritten(HEADING MODEL STEP STEP END, MB(100));
-    T_TRUE(is_noted("at least 100.00 MB are missing (one set of gradients)"));
+    T_TRUE(is_noted("at least 100.00 MB too low (one set of gradients)"));
     expect_overwritten(HEADING MODEL STEP STEP STEP STEP END, MB(100));
     /* With several chips a log counts the parameters of all chips. */
     expect_overwritten("Number of parameters: 50000000\n" HEADING MODEL STEP STEP END,
