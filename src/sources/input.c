@@ -550,6 +550,14 @@ enum tts_status tts_input_rewind(struct tts_input *in, struct tts_error *err)
     return TTS_OK;
 }
 
+bool tts_input_resume(struct tts_input *in)
+{
+    if (tts_input_is_compressed(in))
+        return false;
+    in->at_end = false;
+    return true;
+}
+
 const char *tts_input_path(const struct tts_input *in)
 {
     return in->is_spooled ? in->fd_path : in->path;

@@ -77,6 +77,10 @@ TTS_NODISCARD enum tts_status tts_input_spool(struct tts_input *in, const char *
  * or if tts_input_spool() was called before the read. */
 TTS_NODISCARD enum tts_status tts_input_rewind(struct tts_input *in, struct tts_error *err);
 
+/* Lets the next read look again after the end, for a file that grows. Returns false if the
+ * content is compressed: such a file is not followed. */
+bool tts_input_resume(struct tts_input *in);
+
 /* Returns a path that another reader can open. "-" is standard input at its current position.
  * The path is borrowed from the input. */
 const char *tts_input_path(const struct tts_input *in);

@@ -12,28 +12,41 @@ enum {
     PAD = 64, /* bytes after the window, for loads of 16 bytes */
     CHUNK = 256 * 1024,
     ROOM_MIN = 64 * 1024, /* with less room than this the window moves before a read */
-    WINDOW_BYTES = TTS_LOGTEXT_BACK + TTS_LOGLINE_MAX + CHUNK,
 };
 
 static_assert((int)CHUNK >= (int)ROOM_MIN, "there is room after a move");
+static_assert((int)CHUNK - (int)ROOM_MIN >= (int)TTS_LOGSEARCH_AHEAD, "also after a search");
+static_assert((int)PAD >= (int)TTS_LOGSEARCH_MAX, "a search may read the bytes after the end");
+
+enum tts_status tts_logtext_open_back(struct tts_logtext *text, struct tts_input *in,
+                                      size_t back, const struct tts_alloc *alloc,
+                                      struct tts_error *err)
+{
+    size_t capacity = back + TTS_LOGLINE_MAX + CHUNK;
+    unsigned char *bytes = alloc->alloc(alloc->ctx, capacity + PAD);
+    if (!bytes)
+        return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'",
+                                   tts_input_path(in));
+    memset(bytes, 0, capacity + PAD);
+    *text = (struct tts_logtext){.alloc = alloc,
+                                 .in = in,
+                                 .bytes = bytes,
+                                 .back = back,
+                                 .capacity = capacity,
+                                 .count = {.at = bytes}};
+    return TTS_OK;
+}
 
 enum tts_status tts_logtext_open(struct tts_logtext *text, struct tts_input *in,
                                  const struct tts_alloc *alloc, struct tts_error *err)
 {
-    unsigned char *bytes = alloc->alloc(alloc->ctx, WINDOW_BYTES + PAD);
-    if (!bytes)
-        return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'",
-                                   tts_input_path(in));
-    memset(bytes, 0, WINDOW_BYTES + PAD);
-    *text =
-        (struct tts_logtext){.alloc = alloc, .in = in, .bytes = bytes, .count = {.at = bytes}};
-    return TTS_OK;
+    return tts_logtext_open_back(text, in, TTS_LOGTEXT_BACK, alloc, err);
 }
 
 void tts_logtext_close(struct tts_logtext *text)
 {
     if (text->bytes)
-        text->alloc->free(text->alloc->ctx, text->bytes, WINDOW_BYTES + PAD);
+        text->alloc->free(text->alloc->ctx, text->bytes, text->capacity + PAD);
     *text = (struct tts_logtext){0};
 }
 
@@ -85,7 +98,7 @@ static void count_text_to(struct tts_logtext *text, size_t at)
 /* Drops the bytes that are no longer needed. */
 static void move_text_window(struct tts_logtext *text)
 {
-    size_t gone = text->at > TTS_LOGTEXT_BACK ? text->at - TTS_LOGTEXT_BACK : 0;
+    size_t gone = text->at > text->back ? text->at - text->back : 0;
     count_text_to(text, gone);
     memmove(text->bytes, text->bytes + gone, text->end - gone);
     text->gone += gone;
@@ -108,11 +121,11 @@ static bool fill_text_window(struct tts_logtext *text)
     if (text->is_end)
         return false;
     bool is_first = text->gone == 0 && text->end == 0;
-    if (WINDOW_BYTES - text->end < ROOM_MIN)
+    if (text->capacity - text->end < ROOM_MIN)
         move_text_window(text);
-    assert(WINDOW_BYTES - text->end >= ROOM_MIN);
+    assert(text->capacity - text->end >= ROOM_MIN);
     size_t got = 0;
-    text->status = tts_input_read(text->in, text->bytes + text->end, WINDOW_BYTES - text->end,
+    text->status = tts_input_read(text->in, text->bytes + text->end, text->capacity - text->end,
                                   &got, &text->err);
     text->is_end = text->status != TTS_OK || got == 0;
     text->end += got;
@@ -271,6 +284,36 @@ bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
     }
 }
 
+bool tts_logtext_search(struct tts_logtext *text, tts_logsearch *find, const void *ctx,
+                        size_t ahead, struct tts_span *out)
+{
+    assert(ahead <= TTS_LOGSEARCH_AHEAD);
+    for (;;) {
+        size_t tail = text->is_end ? 0 : TTS_LOGSEARCH_MAX;
+        size_t end = text->end > tail ? text->end - tail : 0;
+        if (text->at < end)
+            text->at =
+                (size_t)(find(ctx, text->bytes + text->at, text->bytes + end) - text->bytes);
+        if (text->at < end)
+            break;
+        if (!fill_text_window(text) && text->at >= text->end)
+            return false;
+    }
+    while (text->end - text->at < ahead && fill_text_window(text)) {
+    }
+    *out = (struct tts_span){(const char *)text->bytes + text->at, text->end - text->at};
+    return true;
+}
+
+bool tts_logtext_resume(struct tts_logtext *text)
+{
+    if (text->status != TTS_OK || !tts_input_resume(text->in))
+        return false;
+    text->is_end = false;
+    fill_text_window(text);
+    return true;
+}
+
 /* The count may already be past the beginning of the line, because the word of the line comes
  * later. No line ends between the beginning and the word, so the line number is right. */
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line)
@@ -282,6 +325,11 @@ uint64_t tts_logtext_line(struct tts_logtext *text, const char *line)
 uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line)
 {
     return text->gone + (uint64_t)((const unsigned char *)line - text->bytes);
+}
+
+uint64_t tts_logtext_tell(const struct tts_logtext *text)
+{
+    return text->gone + text->at;
 }
 
 const char *tts_logtext_at(const struct tts_logtext *text, uint64_t offset)
@@ -406,6 +454,11 @@ static size_t skip_escape_sequence(struct tts_span line, size_t at)
         at = skip_byte_range(line, at + 1, 0x30, 0x3f);
     at = skip_byte_range(line, at, is_control ? 0x20 : 0x21, 0x2f);
     return at < line.len && is_byte_between(line.at[at], 0x30, 0x7e) ? at + 1 : at;
+}
+
+size_t tts_logline_escape_len(struct tts_span text)
+{
+    return skip_escape_sequence(text, 1);
 }
 
 struct tts_span tts_logline_clean(struct tts_span line, char out[TTS_LOGLINE_MAX])

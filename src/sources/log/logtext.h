@@ -21,8 +21,10 @@
 enum {
     TTS_LOGLINE_MAX = 4096,                    /* bytes of a line that are examined */
     TTS_LOGTEXT_BACK = TTS_LOGLINE_MAX + 1024, /* bytes before a line that stay in the window */
-    TTS_LOGSCAN_HEAD = 3, /* bytes of a word before the byte that is found */
-    TTS_LOGSCAN_TAIL = 3, /* bytes of a word from the byte that is found */
+    TTS_LOGSCAN_HEAD = 3,             /* bytes of a word before the byte that is found */
+    TTS_LOGSCAN_TAIL = 3,             /* bytes of a word from the byte that is found */
+    TTS_LOGSEARCH_MAX = 64,           /* bytes of a phrase that tts_logtext_search() finds */
+    TTS_LOGSEARCH_AHEAD = 128 * 1024, /* bytes after a phrase that can be asked for */
 };
 
 /* The number of line ends before `at`, and whether there was a NUL byte. */
@@ -48,8 +50,9 @@ struct tts_logtext {
     const struct tts_alloc *alloc;
     struct tts_input *in;
     unsigned char *bytes;
-    size_t at, end;     /* offsets of the next line and of the end of the window */
-    size_t no_line_for; /* no line begins in the TTS_LOGLINE_MAX bytes before this offset */
+    size_t back, capacity; /* bytes kept before the current line; bytes of the window */
+    size_t at, end;        /* offsets of the next line and of the end of the window */
+    size_t no_line_for;    /* no line begins in the TTS_LOGLINE_MAX bytes before this offset */
     struct tts_logcount count;
     uint64_t gone; /* bytes before the window */
     bool is_end, skips_rest, is_utf16;
@@ -77,6 +80,12 @@ struct tts_logtext_line {
 TTS_NODISCARD enum tts_status tts_logtext_open(struct tts_logtext *text, struct tts_input *in,
                                                const struct tts_alloc *alloc,
                                                struct tts_error *err);
+/* Like tts_logtext_open(), but keeps `back` bytes before the current position in the window
+ * instead of TTS_LOGTEXT_BACK. */
+TTS_NODISCARD enum tts_status tts_logtext_open_back(struct tts_logtext *text,
+                                                    struct tts_input *in, size_t back,
+                                                    const struct tts_alloc *alloc,
+                                                    struct tts_error *err);
 void tts_logtext_close(struct tts_logtext *text); /* a zeroed struct is allowed */
 
 /* Reads the next line, up to its "
@@ -89,9 +98,25 @@ bool tts_logtext_raw(struct tts_logtext *text, struct tts_span *out);
 bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
                       struct tts_span *out);
 
+/* Searches the bytes, not the lines, from the current position on. `find` returns the first
+ * place in [at, end) where a phrase of at most TTS_LOGSEARCH_MAX bytes begins, or `end`; the
+ * function may read TTS_LOGSEARCH_MAX bytes after `end`. The place becomes the current
+ * position. Returns the rest of the window from there on in *out: at least `ahead` bytes, or
+ * all up to the end of the text. Returns false at the end. */
+typedef const unsigned char *tts_logsearch(const void *ctx, const unsigned char *at,
+                                           const unsigned char *end);
+bool tts_logtext_search(struct tts_logtext *text, tts_logsearch *find, const void *ctx,
+                        size_t ahead, struct tts_span *out);
+
+/* Goes on after the end of a text that grows, with one read. Returns false if the text cannot
+ * grow: its input is compressed, or the end was an error. */
+bool tts_logtext_resume(struct tts_logtext *text);
+
 /* Returns the number or the offset of the line that was given last. `line` is its beginning. */
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line);
 uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line);
+/* Returns the offset of the next byte to read. */
+uint64_t tts_logtext_tell(const struct tts_logtext *text);
 /* Makes the next call return the last line again. `line` is the beginning of that line. */
 void tts_logtext_unread(struct tts_logtext *text, const char *line);
 /* Returns the pointer to an offset that is in the window. */
@@ -123,6 +148,9 @@ struct tts_span tts_logtext_first(struct tts_span *all);
 /* Removes the last line from *all. Returns false if *all is empty. */
 bool tts_logtext_last(struct tts_span *all, struct tts_span *line);
 
+/* Returns the length of the escape sequence that the text begins with. The text begins with
+ * ESC. */
+size_t tts_logline_escape_len(struct tts_span text);
 /* Returns the line without a byte order mark and escape sequences: the line itself, or a copy
  * in `out`. */
 struct tts_span tts_logline_clean(struct tts_span line, char out[TTS_LOGLINE_MAX]);
