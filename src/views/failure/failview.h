@@ -1,0 +1,42 @@
+/* failview.h: explained failures as text, JSON and a picture.
+ *
+ * The views borrow everything and allocate nothing. One thread for each stream. */
+#pragma once
+
+#include "analysis/failadvice.h"
+#include "analysis/failverdict.h"
+#include "model/failmsg.h"
+#include "views/json.h"
+
+#include <stdint.h>
+#include <stdio.h>
+
+/* A failure with its meaning. */
+struct tts_failview {
+    const struct tts_failmsg *msg;
+    const struct tts_failverdict *verdict;
+    const struct tts_failadvice *advice;
+    uint64_t count, last_line; /* how often the message is in the text, and where last */
+    const char *path;          /* of the text; NULL: the text is from the command line */
+    const char *with_path;     /* a recording of the run; NULL: none */
+};
+
+enum { TTS_FAILVIEW_LINE_MAX = 512, TTS_FAILVIEW_COMMAND_MAX = 320 };
+
+/* Writes the answer in one sentence without a full stop. Returns `out`. */
+const char *tts_failview_headline(char out[TTS_FAILVIEW_LINE_MAX],
+                                  const struct tts_failview *view);
+/* Writes an advice as a sentence. Returns `out`. */
+const char *tts_failview_advice_text(char out[TTS_FAILVIEW_LINE_MAX],
+                                     const struct tts_failview *view, size_t idx);
+/* Writes the command that checks an advice. Returns `out`, or NULL if there is none. */
+const char *tts_failview_advice_command(char out[TTS_FAILVIEW_COMMAND_MAX],
+                                        const struct tts_failview *view, size_t idx);
+
+/* Writes the whole explanation, about one screen. */
+void tts_failview_text(const struct tts_failview *view, FILE *out);
+/* Writes the failure as an object, as docs/design/explain-json.md describes it. */
+void tts_failview_json(const struct tts_failview *view, struct tts_json *json);
+/* Draws the bank or the L1 of a core to scale. Returns false if the message has too few numbers
+ * for a picture. */
+bool tts_failview_svg(const struct tts_failview *view, FILE *out);

@@ -1,0 +1,245 @@
+#include "base/number.h"
+#include "views/failure/failview.h"
+#include "views/safe_text.h"
+#include "views/say.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+enum { LABEL_COLUMNS = 13 };
+
+TTS_PRINTF(3, 4)
+static void say_row(FILE *out, const char *label, const char *format, ...)
+{
+    char text[TTS_FAILVIEW_LINE_MAX];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    fprintf(out, "  %-*s", LABEL_COLUMNS - 2, label);
+    tts_say_column(out, LABEL_COLUMNS, text);
+}
+
+static bool has_field(const struct tts_failview *view, enum tts_failmsg_field field)
+{
+    return tts_failmsg_has(view->msg, field);
+}
+
+/* ---- the numbers ---- */
+
+/* Writes bytes for people and exactly: "4.67 MiB (4894720 B)". */
+static const char *format_exact(char out[96], uint64_t bytes)
+{
+    char people[TTS_NUMBER_BYTES_MAX];
+    tts_number_format_bytes(people, bytes);
+    if (bytes < 1024)
+        snprintf(out, 96, "%s", people);
+    else
+        snprintf(out, 96, "%s (%" PRIu64 TTS_SAY_GLUE "B)", people, bytes);
+    return out;
+}
+
+static const char *field_text(char out[96], const struct tts_failview *view,
+                              enum tts_failmsg_field field)
+{
+    if (!has_field(view, field))
+        return "unknown";
+    return format_exact(out, view->msg->value[field]);
+}
+
+static void say_place(const struct tts_failview *view, FILE *out)
+{
+    char name[TTS_SAFE_COLUMN_BYTES * 60 + 1];
+    if (!view->path)
+        return;
+    tts_safe_text_end(name, sizeof name, view->path, 60);
+    if (view->count > 1)
+        say_row(out, "message",
+                "%s, line %" PRIu64 ", and %" PRIu64 " more time%s, last in line %" PRIu64,
+                name, view->msg->line, view->count - 1, tts_say_plural(view->count - 1),
+                view->last_line);
+    else
+        say_row(out, "message", "%s, line %" PRIu64, name, view->msg->line);
+}
+
+static void say_bank(const struct tts_failview *view, FILE *out)
+{
+    char a[96], b[96], c[96], d[96];
+    if (!view->msg->has_pool)
+        return;
+    say_row(out, "request", "%s of %s over %s%" PRIu64 " banks: %s of each bank",
+            field_text(a, view, TTS_FAILMSG_REQUESTED), tts_pool_name(view->msg->pool),
+            has_field(view, TTS_FAILMSG_BANKS) ? "" : "an unknown number, at least ",
+            view->msg->value[TTS_FAILMSG_BANKS], field_text(b, view, TTS_FAILMSG_NEED));
+    if (has_field(view, TTS_FAILMSG_BANK))
+        say_row(
+            out, "bank", "%s: allocated %s, free %s, largest free piece %s",
+            field_text(a, view, TTS_FAILMSG_BANK), field_text(b, view, TTS_FAILMSG_ALLOCATED),
+            field_text(c, view, TTS_FAILMSG_FREE), field_text(d, view, TTS_FAILMSG_LARGEST));
+    if (view->verdict->sharded == TTS_FAILANSWER_YES)
+        say_row(out, "layout", "sharded: one shard in each of %" PRIu64 " banks",
+                view->msg->value[TTS_FAILMSG_BANKS]);
+}
+
+static void say_pages(const struct tts_failview *view, FILE *out)
+{
+    const struct tts_failverdict *v = view->verdict;
+    char text[256];
+    size_t len = 0;
+    if (v->page_count == 0)
+        return;
+    for (size_t i = 0; i < v->page_count; i++)
+        len += (size_t)snprintf(text + len, sizeof text - len, "%s%" PRIu64 " B (%s)",
+                                i == 0                   ? ""
+                                : i + 1 == v->page_count ? " or "
+                                                         : ", ",
+                                v->pages[i].bytes, v->pages[i].dtype);
+    say_row(out, "tile", "%s%s", text,
+            v->page_count > 1 ? ": each explains the bytes of a bank" : "");
+}
+
+static void say_cores(const struct tts_failview *view, FILE *out)
+{
+    char name[TTS_SAFE_COLUMN_BYTES * TTS_FAILMSG_RANGE_MAX + 1];
+    if (view->msg->range[0] != '\0') {
+        tts_safe_text(name, sizeof name, view->msg->range, TTS_FAILMSG_RANGE_MAX);
+        if (has_field(view, TTS_FAILMSG_PROGRAM))
+            say_row(out, "where", "program %" PRIu64 ", cores %s",
+                    view->msg->value[TTS_FAILMSG_PROGRAM], name);
+        else
+            say_row(out, "where", "cores %s", name);
+    }
+    if (!has_field(view, TTS_FAILMSG_END))
+        return;
+    uint64_t end = view->msg->value[TTS_FAILMSG_END];
+    if (has_field(view, TTS_FAILMSG_ADDRESS))
+        say_row(out, "addresses",
+                "the buffers of the program end at %" PRIu64
+                ", the lowest L1 buffer begins at %" PRIu64,
+                end, view->msg->value[TTS_FAILMSG_ADDRESS]);
+    else if (has_field(view, TTS_FAILMSG_LIMIT))
+        say_row(out, "addresses",
+                "the buffers of the program end at %" PRIu64 ", the L1 of a core at %" PRIu64,
+                end, view->msg->value[TTS_FAILMSG_LIMIT]);
+    else
+        say_row(out, "addresses", "the buffers of the program end at %" PRIu64, end);
+}
+
+/* Says how large the circular buffers are: from their base, which depends on the release. */
+static void say_base(const struct tts_failview *view, FILE *out)
+{
+    const struct tts_failverdict *v = view->verdict;
+    const struct tts_l1_base *base = v->bases;
+    char a[96];
+    if (!has_field(view, TTS_FAILMSG_END))
+        return;
+    uint64_t end = view->msg->value[TTS_FAILMSG_END];
+    uint64_t bytes = end - v->l1_base, tiles = v->base_count > 0 ? bytes / base->tile_bytes : 0;
+    if (v->has_base && view->msg->l1_base == v->l1_base)
+        say_row(out, "size",
+                "%s of circular buffers on each core, from address %" PRIu64
+                " on (the log states this base)",
+                format_exact(a, bytes), v->l1_base);
+    else if (v->has_base)
+        say_row(out, "size",
+                "%s of circular buffers on each core, %" PRIu64
+                " tile%s of %" PRIu64 TTS_SAY_GLUE "B, if they begin at %" PRIu64
+                " (%s, tt-metal %s)",
+                format_exact(a, bytes), tiles, tts_say_plural(tiles), base->tile_bytes,
+                v->l1_base, tts_arch_name(base->arch), base->when);
+    else if (v->base_count > 0)
+        say_row(out, "size",
+                "unknown: %zu known first addresses of circular buffers are possible",
+                v->base_count);
+    else
+        say_row(out, "size",
+                "unknown: no known first address of circular buffers explains their end");
+}
+
+static void say_op(const struct tts_failview *view, FILE *out)
+{
+    char name[TTS_SAFE_COLUMN_BYTES * TTS_FAILMSG_OP_MAX + 1];
+    if (view->msg->op[0] == '\0')
+        return;
+    tts_safe_text(name, sizeof name, view->msg->op, TTS_FAILMSG_OP_MAX);
+    say_row(out, "operation", "%s, line %" PRIu64 " (%s)", name, view->msg->op_line,
+            view->msg->op_is_near ? "the last operation before the message"
+                                  : "from the backtrace");
+}
+
+/* ---- the reason ---- */
+
+static const char *why(const struct tts_failview *view)
+{
+    switch (view->verdict->cause) {
+    case TTS_FAILCAUSE_NEVER_FITS:
+        return "Even an empty device has no room for this buffer, because each bank holds one "
+               "contiguous part of it.";
+    case TTS_FAILCAUSE_CAPACITY:
+        return "The buffers that are alive leave too few bytes. Rearranging them cannot help: "
+               "something must be freed, or become smaller.";
+    case TTS_FAILCAUSE_FRAGMENTATION:
+        return "A buffer needs one contiguous piece at the same address in every bank. Enough "
+               "bytes are free, but live buffers lie between the free pieces.";
+    case TTS_FAILCAUSE_CLASH:
+        return "Circular buffers grow up from the bottom of L1, L1 buffers grow down from the "
+               "top, and the two meet. The L1 buffer may be on other cores: the allocator uses "
+               "one address for all cores.";
+    case TTS_FAILCAUSE_BEYOND_L1:
+        return "The circular buffers of the program alone exceed L1; L1 buffers play no part.";
+    case TTS_FAILCAUSE_BELOW_LIMIT:
+        return "Interleaved L1 buffers must stay above a limit, because the memory below it "
+               "belongs to circular buffers and sharded buffers.";
+    case TTS_FAILCAUSE_TRACE_REGION:
+        return "The size counts all traces that are alive. A failed capture leaves it raised.";
+    case TTS_FAILCAUSE_TRACE_OVERLAP:
+        return "A replay uses the addresses of its capture again. Buffers that lie there at "
+               "that time are overwritten.";
+    case TTS_FAILCAUSE_CONFIG_RING:
+        return "Kernel binaries, runtime arguments and semaphores of a program share the "
+               "kernel-config ring of a core; circular buffers are not in it.";
+    case TTS_FAILCAUSE_OTHER:
+    case TTS_FAILCAUSE_UNKNOWN:
+        break;
+    }
+    return NULL;
+}
+
+static void say_why(const struct tts_failview *view, FILE *out)
+{
+    const char *text = why(view);
+    if (view->verdict->reason[0] != '\0')
+        tts_say(out, 0, "why: %s.", view->verdict->reason);
+    if (text)
+        tts_say(out, 0, "%s%s", view->verdict->reason[0] != '\0' ? "" : "why: ", text);
+}
+
+static void say_advice(const struct tts_failview *view, FILE *out)
+{
+    char text[TTS_FAILVIEW_LINE_MAX], command[TTS_FAILVIEW_COMMAND_MAX];
+    if (view->advice->count == 0)
+        return;
+    fprintf(out, "\n%s:\n",
+            view->verdict->cause == TTS_FAILCAUSE_UNKNOWN ? "what to do"
+                                                          : "what to change, cheapest first");
+    for (size_t i = 0; i < view->advice->count; i++) {
+        tts_failview_advice_text(text, view, i);
+        tts_say(out, 2, "%zu. %s", i + 1, text);
+        if (tts_failview_advice_command(command, view, i))
+            fprintf(out, "     $ %s\n", command);
+    }
+}
+
+void tts_failview_text(const struct tts_failview *view, FILE *out)
+{
+    char text[TTS_FAILVIEW_LINE_MAX];
+    tts_say(out, 0, "%s", tts_failview_headline(text, view));
+    say_place(view, out);
+    say_op(view, out);
+    say_bank(view, out);
+    say_pages(view, out);
+    say_cores(view, out);
+    say_base(view, out);
+    say_why(view, out);
+    say_advice(view, out);
+}
