@@ -16,6 +16,7 @@ const struct tts_command *const tts_commands[] = {
     &tts_diff_command,
     &tts_check_command,
     &tts_show_command,
+    &tts_explain_command,
     &export,
     &tts_pack_command,
     &tts_replay_command,

@@ -1,0 +1,437 @@
+/* cmd_explain.c: what a failure message of the runtime means, and what to change. */
+#include "analysis/failadvice.h"
+#include "analysis/faillog.h"
+#include "analysis/failverdict.h"
+#include "base/error.h"
+#include "cli/commands.h"
+#include "cli/job.h"
+#include "cli/message.h"
+#include "cli/progress.h"
+#include "sources/failure/failscan.h"
+#include "views/failure/failview.h"
+#include "views/safe_text.h"
+#include "views/say.h"
+#include "views/table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char command[] = "explain";
+
+struct explain_options {
+    uint64_t line; /* 0: not given */
+    const char *svg_path;
+    bool all, follow, json;
+};
+
+static const struct tts_option options_table[] = {
+    {"all", 'a', TTS_OPTION_FLAG, offsetof(struct explain_options, all),
+     .help = "explain every failure, not only the first"},
+    {"line", 'l', TTS_OPTION_NUMBER, offsetof(struct explain_options, line), "N",
+     "explain the message that begins in line N", .min = 1, .excludes = "all"},
+    {"follow", 'f', TTS_OPTION_FLAG, offsetof(struct explain_options, follow),
+     .help = "wait for more, and explain each failure when it appears", .excludes = "line"},
+    {"svg", 0, TTS_OPTION_TEXT, offsetof(struct explain_options, svg_path), "FILE",
+     "draw the failure", .excludes = "follow"},
+    {"json", 'j', TTS_OPTION_FLAG, offsetof(struct explain_options, json),
+     .help = "write JSON"},
+    {0},
+};
+
+/* One text: a file, standard input, or words of the command line. */
+struct explain_text {
+    const char *path; /* NULL: words of the command line */
+    struct tts_input *in;
+    struct tts_faillog log;
+    struct tts_logtext_facts facts;
+    struct tts_failentry chosen; /* of --line */
+    bool has_chosen;
+    uint64_t before, after; /* lines of the messages next to --line; 0: none */
+    bool is_partial;        /* the rest of the text cannot be read */
+    struct tts_progress progress;
+};
+
+/* ---- reading ---- */
+
+static void show_progress(void *ctx, uint64_t taken)
+{
+    struct explain_text *text = ctx;
+    tts_progress_show(&text->progress, taken);
+}
+
+/* Keeps the message of --line, and the lines of its neighbours. */
+static void choose_message(struct explain_text *text, const struct tts_failmsg *msg,
+                           uint64_t line)
+{
+    if (msg->line < line)
+        text->before = msg->line;
+    if (msg->line > line && text->after == 0)
+        text->after = msg->line;
+    if (msg->line != line || text->has_chosen)
+        return;
+    text->has_chosen = true;
+    text->chosen = (struct tts_failentry){.msg = *msg, .count = 1, .last_line = msg->line};
+}
+
+static enum tts_status scan_text(struct explain_text *text, uint64_t line,
+                                 struct tts_error *err)
+{
+    struct tts_failscan *scan;
+    struct tts_failmsg msg;
+    enum tts_status status = tts_failscan_new(text->in, NULL, &scan, err);
+    if (status != TTS_OK)
+        return status;
+    tts_failscan_on_tick(scan, show_progress, text);
+    while ((status = tts_failscan_next(scan, &msg, err)) == TTS_OK) {
+        choose_message(text, &msg, line);
+        status = tts_faillog_add(&text->log, &msg, err);
+        if (status != TTS_OK)
+            break;
+    }
+    text->facts = tts_failscan_facts(scan);
+    tts_failscan_free(scan);
+    return status == TTS_E_NOT_FOUND ? TTS_OK : status;
+}
+
+/* Reads all messages of a text. Returns TTS_EXIT_DONE if there is something to explain. */
+static int read_text(struct explain_text *text, uint64_t line)
+{
+    struct tts_error err = {0};
+    const char *path = text->path ? text->path : "the text";
+    tts_progress_begin(&text->progress, "reading", path, tts_input_total(text->in));
+    enum tts_status status = scan_text(text, line, &err);
+    tts_progress_end(&text->progress);
+    if (status == TTS_OK)
+        return TTS_EXIT_DONE;
+    tts_message_error(command, path, &err);
+    text->is_partial = true;
+    return status != TTS_E_NOMEM && text->log.count > 0 ? TTS_EXIT_DONE : TTS_EXIT_INPUT;
+}
+
+/* ---- operands ---- */
+
+/* Opens the operands from `first` on as one text of words. */
+static enum tts_status open_words(char **words, int count, struct tts_input **out,
+                                  struct tts_error *err)
+{
+    char path[32];
+    int fd = memfd_create("words", MFD_CLOEXEC);
+    FILE *stream = fd >= 0 ? fdopen(dup(fd), "w") : NULL;
+    bool is_good = stream != NULL;
+    for (int i = 0; i < count && is_good; i++)
+        is_good = fprintf(stream, "%s%s", i > 0 ? " " : "", words[i]) >= 0;
+    if (stream)
+        is_good = fclose(stream) == 0 && is_good;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    enum tts_status status =
+        is_good ? tts_input_open(path, NULL, out, err)
+                : tts_error_set_errno(err, TTS_E_IO, errno, "cannot keep the text");
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+static bool is_file(const char *operand)
+{
+    struct stat st;
+    return strcmp(operand, "-") == 0 || stat(operand, &st) == 0;
+}
+
+/* ---- answers ---- */
+
+/* A failure with its meaning. */
+struct explained {
+    struct tts_failverdict verdict;
+    struct tts_failadvice advice;
+    struct tts_failview view;
+};
+
+static void explain(struct explained *out, const struct explain_text *text,
+                    const struct tts_failentry *entry)
+{
+    tts_failverdict_make(&entry->msg, &out->verdict);
+    tts_failadvice_make(&entry->msg, &out->verdict, &out->advice);
+    out->view = (struct tts_failview){.msg = &entry->msg,
+                                      .verdict = &out->verdict,
+                                      .advice = &out->advice,
+                                      .count = entry->count,
+                                      .last_line = entry->last_line,
+                                      .path = text->path};
+}
+
+static void explain_entry(const struct explain_text *text, const struct tts_failentry *entry,
+                          FILE *out, struct tts_json *json)
+{
+    struct explained explained;
+    explain(&explained, text, entry);
+    if (json)
+        tts_failview_json(&explained.view, json);
+    else
+        tts_failview_text(&explained.view, out);
+}
+
+/* Draws the failure that is explained in full. */
+static int draw_entry(struct tts_job *job, const struct explain_text *text,
+                      const struct tts_failentry *entry, const char *path)
+{
+    struct explained explained;
+    FILE *out = tts_job_open(job, path);
+    if (!out)
+        return TTS_EXIT_INPUT;
+    explain(&explained, text, entry);
+    if (tts_failview_svg(&explained.view, out))
+        return TTS_EXIT_DONE;
+    tts_job_drop(job, out);
+    tts_message(command, "nothing to draw: the message has too few numbers");
+    return TTS_EXIT_DONE;
+}
+
+/* Prints how often each family occurs. */
+static enum tts_status print_families(const struct explain_text *text, FILE *out)
+{
+    static const struct tts_column columns[] = {
+        {.title = "failure", .is_flexible = true},
+        {.title = "messages", .type = TTS_COLUMN_NUMBER},
+        {.title = "different", .type = TTS_COLUMN_NUMBER},
+        {.title = "first line", .type = TTS_COLUMN_NUMBER},
+        {.title = "last line", .type = TTS_COLUMN_NUMBER},
+    };
+    struct tts_table table;
+    enum tts_status status = TTS_OK;
+    tts_table_init(&table, columns, sizeof columns / sizeof columns[0], NULL);
+    for (int i = 0; i < TTS_FAILMSG_FAMILIES && status == TTS_OK; i++) {
+        const struct tts_failfamily *family = &text->log.families[i];
+        if (family->count == 0)
+            continue;
+        status = tts_table_add(
+            &table,
+            (struct tts_cell[]){
+                tts_cell_text(tts_failmsg_title((enum tts_failmsg_family)i)),
+                tts_cell_number(family->count), tts_cell_number(family->entries),
+                tts_cell_number(family->first_line), tts_cell_number(family->last_line)});
+    }
+    if (status == TTS_OK)
+        tts_table_text(&table, tts_say_columns(), out);
+    tts_table_release(&table);
+    return status;
+}
+
+static int say_no_line(const struct explain_text *text, uint64_t line)
+{
+    char near[96] = "";
+    if (text->before > 0 && text->after > 0)
+        snprintf(near, sizeof near, ": the next ones begin in lines %" PRIu64 " and %" PRIu64,
+                 text->before, text->after);
+    else if (text->before > 0 || text->after > 0)
+        snprintf(near, sizeof near, ": the next one begins in line %" PRIu64,
+                 text->before > 0 ? text->before : text->after);
+    tts_message(command, "no failure message begins in line %" PRIu64 "%s", line, near);
+    return TTS_EXIT_BAD_NEWS;
+}
+
+static int say_nothing_found(const struct explain_text *text)
+{
+    const char *more = "";
+    if (text->facts.bytes == 0)
+        more = ": the text is empty";
+    else if (text->facts.is_utf16)
+        more = ": the text is UTF-16, convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)";
+    else if (text->facts.has_nul)
+        more = ": the file is not a text";
+    tts_message(command, "no failure message found in '%s'%s",
+                text->path ? tts_message_path(text->path) : "the text", more);
+    return TTS_EXIT_BAD_NEWS;
+}
+
+static void print_text(const struct explain_text *text, const struct explain_options *options,
+                       FILE *out)
+{
+    const struct tts_faillog *log = &text->log;
+    if (options->line > 0) {
+        explain_entry(text, &text->chosen, out, NULL);
+        return;
+    }
+    if (log->count > 1 && print_families(text, out) == TTS_OK)
+        fputc('\n', out);
+    if (!options->all) {
+        explain_entry(text, tts_faillog_first(log), out, NULL);
+        if (log->count > 1)
+            fprintf(out, "\n%zu more failure%s: use --all, or --line N\n", log->count - 1,
+                    tts_say_plural(log->count - 1));
+        return;
+    }
+    for (size_t i = 0; i < log->count; i++) {
+        if (i > 0)
+            fputc('\n', out);
+        explain_entry(text, &log->entries[i], out, NULL);
+    }
+}
+
+/* ---- a text that grows ---- */
+
+enum { LOOK_MS = 100, QUIET_LOOKS = 5 };
+
+/* Waits for more text. Returns false if there will be none: the writer of a pipe is gone. */
+static bool wait_for_text(struct explain_text *text, struct tts_failscan *scan, int *looks)
+{
+    struct stat st;
+    bool is_pipe = strcmp(text->path, "-") == 0
+                       ? fstat(STDIN_FILENO, &st) == 0 && !S_ISREG(st.st_mode)
+                       : stat(text->path, &st) == 0 && !S_ISREG(st.st_mode);
+    uint64_t before = text->facts.bytes;
+    text->facts = tts_failscan_facts(scan);
+    *looks = text->facts.bytes > before ? 0 : *looks + 1;
+    if (is_pipe && *looks > 1)
+        return false;
+    if (!is_pipe)
+        usleep(LOOK_MS * 1000);
+    return tts_failscan_resume(scan, *looks >= QUIET_LOOKS || (is_pipe && *looks == 1));
+}
+
+/* Explains each failure once, as soon as its message is in the text. */
+static int follow_text(struct explain_text *text, FILE *out, bool as_json)
+{
+    struct tts_error err = {0};
+    struct tts_failscan *scan;
+    struct tts_failmsg msg;
+    struct tts_json json;
+    int looks = 0;
+    enum tts_status status = tts_failscan_new(text->in, NULL, &scan, &err);
+    if (status == TTS_OK)
+        tts_failscan_follow(scan);
+    while (status == TTS_OK) {
+        status = tts_failscan_next(scan, &msg, &err);
+        if (status == TTS_E_NOT_FOUND && wait_for_text(text, scan, &looks)) {
+            status = TTS_OK;
+            continue;
+        }
+        size_t count = text->log.count;
+        if (status == TTS_OK)
+            status = tts_faillog_add(&text->log, &msg, &err);
+        if (status != TTS_OK || text->log.count == count)
+            continue;
+        tts_json_init(&json, out);
+        json.is_one_line = true;
+        explain_entry(text, &text->log.entries[count], out, as_json ? &json : NULL);
+        fputc('\n', out);
+        fflush(out);
+    }
+    tts_failscan_free(scan);
+    if (status != TTS_E_NOT_FOUND) {
+        tts_message_error(command, text->path, &err);
+        return TTS_EXIT_INPUT;
+    }
+    return text->log.count > 0 ? TTS_EXIT_DONE : say_nothing_found(text);
+}
+
+/* ---- the command ---- */
+
+static int explain_text(struct tts_job *job, struct explain_text *text,
+                        const struct explain_options *options, FILE *out, struct tts_json *json)
+{
+    int code = read_text(text, options->line);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    if (text->log.count == 0)
+        return say_nothing_found(text);
+    if (options->line > 0 && !text->has_chosen)
+        return say_no_line(text, options->line);
+    const struct tts_failentry *first =
+        options->line > 0 ? &text->chosen : tts_faillog_first(&text->log);
+    if (options->svg_path && draw_entry(job, text, first, options->svg_path) != TTS_EXIT_DONE)
+        return TTS_EXIT_INPUT;
+    if (json && options->line > 0)
+        explain_entry(text, &text->chosen, out, json);
+    else if (json)
+        for (size_t i = 0; i < text->log.count; i++)
+            explain_entry(text, &text->log.entries[i], out, json);
+    else
+        print_text(text, options, out);
+    return text->is_partial ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
+}
+
+/* Explains one operand, or all of them as words. */
+static int explain_operand(struct tts_job *job, char **operands, int word_count,
+                           const struct explain_options *options, FILE *out,
+                           struct tts_json *json)
+{
+    struct explain_text text = {.path = word_count > 0 ? NULL : operands[0]};
+    struct tts_error err = {0};
+    enum tts_status status = word_count > 0 ? open_words(operands, word_count, &text.in, &err)
+                                            : tts_input_open(text.path, NULL, &text.in, &err);
+    if (status != TTS_OK)
+        return tts_job_fail(job, text.path, &err);
+    tts_faillog_init(&text.log, NULL);
+    int code = options->follow ? follow_text(&text, out, options->json)
+                               : explain_text(job, &text, options, out, json);
+    tts_faillog_release(&text.log);
+    tts_input_close(text.in);
+    return code;
+}
+
+static int explain_all(struct tts_job *job, const struct explain_options *options, FILE *out,
+                       struct tts_json *json)
+{
+    static char stdin_name[] = "-";
+    char *only[] = {stdin_name, NULL};
+    char **operands = job->operand_count > 0 ? job->operands : only;
+    int count = job->operand_count > 0 ? job->operand_count : 1, worst = TTS_EXIT_BAD_NEWS;
+    if (!is_file(operands[0]))
+        return explain_operand(job, operands, count, options, out, json);
+    for (int i = 0; i < count; i++) {
+        if (count > 1 && !json)
+            fprintf(out, "%s==> %s <==\n", i > 0 ? "\n" : "", operands[i]);
+        int code = explain_operand(job, operands + i, 0, options, out, json);
+        if (code == TTS_EXIT_INPUT)
+            return code;
+        if (code == TTS_EXIT_PARTIAL || worst == TTS_EXIT_BAD_NEWS)
+            worst = code;
+    }
+    return worst;
+}
+
+static int run_explain(struct tts_job *job, void *values)
+{
+    const struct explain_options *options = values;
+    struct tts_json json;
+    if (options->follow && (job->operand_count != 1 || !is_file(job->operands[0])))
+        return tts_job_usage(job, "'--follow' needs one FILE");
+    if (options->svg_path && job->operand_count > 1 && is_file(job->operands[0]))
+        return tts_job_usage(job, "'--svg' draws one failure: name one FILE");
+    if (options->svg_path && strcmp(options->svg_path, "-") == 0)
+        return tts_job_usage(job, "'--svg -' uses standard output: give a file");
+    if (options->follow)
+        return explain_all(job, options, stdout, NULL);
+    FILE *out = tts_job_open(job, "-");
+    if (!out)
+        return TTS_EXIT_INPUT;
+    if (!options->json)
+        return explain_all(job, options, out, NULL);
+    tts_json_init(&json, out);
+    tts_json_object(&json, NULL);
+    tts_json_object(&json, "schema");
+    tts_json_text(&json, "name", "ttscope.explain");
+    tts_json_number(&json, "version", 1);
+    tts_json_object_end(&json);
+    tts_json_array(&json, "failures");
+    int code = explain_all(job, options, out, &json);
+    tts_json_array_end(&json);
+    tts_json_object_end(&json);
+    return code;
+}
+
+const struct tts_command tts_explain_command = {
+    .name = "explain",
+    .operands = "[FILE...|TEXT]",
+    .summary = "explain an out-of-memory or clash message",
+    .work = run_explain,
+    .options = options_table,
+    .values_bytes = sizeof(struct explain_options),
+    .operands_max = INT_MAX,
+};
