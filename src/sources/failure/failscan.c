@@ -111,10 +111,12 @@ static void index_probes(struct tts_failscan *scan)
     }
 }
 
-static bool is_probe_hit(const uint64_t *bits, const unsigned char *at)
+/* Returns 1 if the four bytes may belong to a phrase, else 0. A number instead of a bool lets
+ * the results of several probes be joined without branches. */
+static unsigned is_probe_hit(const uint64_t *bits, const unsigned char *at)
 {
     uint32_t hash = hash_word(load_word(at));
-    return (bits[hash / 64] >> hash % 64 & 1) != 0;
+    return bits[hash / 64] >> hash % 64 & 1;
 }
 
 static bool is_phrase_at(const struct tts_failscan *scan, size_t idx, const void *at)
@@ -143,9 +145,9 @@ static const unsigned char *find_phrase(const void *ctx, const unsigned char *at
     const unsigned char *least = at, *found;
     while (at < end + PROBE_STEP) {
         while (end - at >= 4 * PROBE_STEP &&
-               !(is_probe_hit(scan->bits, at) | is_probe_hit(scan->bits, at + PROBE_STEP) |
-                 is_probe_hit(scan->bits, at + 2 * PROBE_STEP) |
-                 is_probe_hit(scan->bits, at + 3 * PROBE_STEP)))
+               (is_probe_hit(scan->bits, at) | is_probe_hit(scan->bits, at + PROBE_STEP) |
+                is_probe_hit(scan->bits, at + 2 * PROBE_STEP) |
+                is_probe_hit(scan->bits, at + 3 * PROBE_STEP)) == 0)
             at += 4 * PROBE_STEP;
         for (int i = 0; i < 4 && at < end + PROBE_STEP; i++, at += PROBE_STEP) {
             if (!is_probe_hit(scan->bits, at))
