@@ -157,8 +157,7 @@ static void advise_l1(struct advice_work *work)
     uint64_t requested = field_value(work, TTS_FAILMSG_REQUESTED);
     if (work->msg->pool == TTS_POOL_DRAM)
         return;
-    if (work->verdict->sharded == TTS_FAILANSWER_YES && work->msg->pool == TTS_POOL_L1 &&
-        work->room > 0) {
+    if (work->verdict->is_sharded && work->msg->pool == TTS_POOL_L1 && work->room > 0) {
         struct tts_failadvice_item *item = add_item(work, TTS_FAILADVICE_MORE_CORES);
         item->count = requested / work->room + (requested % work->room > 0);
     }

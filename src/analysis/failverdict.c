@@ -67,7 +67,7 @@ static void set_cause_of(struct tts_failverdict *v, enum tts_failcause cause, ui
 
 static const char decides_oom[] =
     "a line of a newer tt-metal that ends in '(allocated: ..., free: ..., largest free block: "
-    "...)', or a recording of the run (--with FILE)";
+    "...)', or record the run: 'ttscope show RECORDING' prints these figures";
 
 /* The two ways to read a figure of a bank: as given, or from the other two. They are equal
  * unless the message contradicts itself. */
@@ -177,17 +177,17 @@ static uint32_t count_banks(const struct tts_preset *preset, enum tts_pool pool)
 
 /* A buffer over fewer banks than the pool has is sharded. If the number is that of a whole
  * pool, the buffer may be either. */
-static enum tts_failanswer is_sharded(const struct tts_failmsg *msg)
+static bool is_buffer_sharded(const struct tts_failmsg *msg)
 {
     const struct tts_preset *preset;
     enum tts_pool pool = msg->pool == TTS_POOL_DRAM ? TTS_POOL_DRAM : TTS_POOL_L1;
     if (msg->pool == TTS_POOL_L1_SMALL)
-        return TTS_FAILANSWER_YES; /* only sharded buffers may be in L1_SMALL */
+        return true; /* only sharded buffers may be in L1_SMALL */
     for (size_t i = 0; (preset = tts_preset_at(i)) != NULL; i++) {
         if (count_banks(preset, pool) == msg->value[TTS_FAILMSG_BANKS])
-            return TTS_FAILANSWER_UNKNOWN;
+            return false;
     }
-    return pool == TTS_POOL_L1 ? TTS_FAILANSWER_YES : TTS_FAILANSWER_UNKNOWN;
+    return pool == TTS_POOL_L1;
 }
 
 uint64_t tts_failverdict_need(uint64_t size, uint64_t page, uint64_t banks, uint64_t align)
@@ -376,7 +376,7 @@ static void judge_message(const struct tts_failmsg *msg, struct tts_failverdict 
     case TTS_FAILMSG_D1:
     case TTS_FAILMSG_D2:
         judge_space(msg, v);
-        v->sharded = has(msg, TTS_FAILMSG_BANKS) ? is_sharded(msg) : TTS_FAILANSWER_UNKNOWN;
+        v->is_sharded = has(msg, TTS_FAILMSG_BANKS) && is_buffer_sharded(msg);
         find_pages(msg, v);
         break;
     case TTS_FAILMSG_ADDR:

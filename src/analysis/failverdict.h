@@ -37,8 +37,6 @@ enum tts_failscope {
     TTS_FAILSCOPE_CHIP, /* of the whole chip */
 };
 
-enum tts_failanswer { TTS_FAILANSWER_UNKNOWN, TTS_FAILANSWER_NO, TTS_FAILANSWER_YES };
-
 enum { TTS_FAILPAGES_MAX = 6, TTS_FAILBASES_MAX = 8, TTS_FAILREASON_MAX = 240 };
 
 /* A page size that explains the bytes of a bank: a tile of that many bytes. */
@@ -61,7 +59,7 @@ struct tts_failverdict {
      * of them is right. */
     bool is_contradictory;
 
-    enum tts_failanswer sharded; /* V*, D*: NO means interleaved over all banks */
+    bool is_sharded; /* V*, D*: false means unknown */
     struct tts_failpage pages[TTS_FAILPAGES_MAX];
     size_t page_count;
 

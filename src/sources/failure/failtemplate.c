@@ -12,7 +12,7 @@ enum {
  *   %S requested   %K banks       %N need        %Z bank        %a allocated   %f free
  *   %l largest     %p program     %A address     %E end         %M limit       %m mesh
  *   %h alloc_end   %d free_end    %v live_end    %s size        %i index       %c count
- *   %P pool        %R cores       %T type of a core             %x a number without a field
+ *   %P pool        %R cores       %T type of a core
  * The first template of several equal matches counts. */
 struct template
 {

@@ -18,7 +18,6 @@ struct tts_failview {
     const struct tts_failadvice *advice;
     uint64_t count, last_line; /* how often the message is in the text, and where last */
     const char *path;          /* of the text; NULL: the text is from the command line */
-    const char *with_path;     /* a recording of the run; NULL: none */
 };
 
 enum { TTS_FAILVIEW_LINE_MAX = 512, TTS_FAILVIEW_COMMAND_MAX = 320 };

@@ -86,10 +86,10 @@ void tts_failview_json(const struct tts_failview *view, struct tts_json *json)
     tts_json_text_or_null(json, "deficit_scope", v->has_deficit ? scope_name(v->scope) : NULL);
     tts_json_bool(json, "is_contradictory", v->is_contradictory);
     tts_json_bool(json, "is_cut", msg->is_cut);
-    if (v->sharded == TTS_FAILANSWER_UNKNOWN)
-        tts_json_null(json, "sharded");
+    if (v->is_sharded)
+        tts_json_bool(json, "sharded", true);
     else
-        tts_json_bool(json, "sharded", v->sharded == TTS_FAILANSWER_YES);
+        tts_json_null(json, "sharded");
     put_pages(json, v);
     put_field(json, "program", view, TTS_FAILMSG_PROGRAM);
     tts_json_text_or_null(json, "cores", msg->range);

@@ -76,7 +76,7 @@ static void say_bank(const struct tts_failview *view, FILE *out)
             out, "bank", "%s: allocated %s, free %s, largest free piece %s",
             field_text(a, view, TTS_FAILMSG_BANK), field_text(b, view, TTS_FAILMSG_ALLOCATED),
             field_text(c, view, TTS_FAILMSG_FREE), field_text(d, view, TTS_FAILMSG_LARGEST));
-    if (view->verdict->sharded == TTS_FAILANSWER_YES)
+    if (view->verdict->is_sharded)
         say_row(out, "layout", "sharded: one shard in each of %" PRIu64 " banks",
                 view->msg->value[TTS_FAILMSG_BANKS]);
 }

@@ -440,11 +440,7 @@ const char *tts_failview_advice_command(char out[TTS_FAILVIEW_COMMAND_MAX],
                                         const struct tts_failview *view, size_t idx)
 {
     const struct tts_failadvice_item *item = &view->advice->items[idx];
-    const char *with = view->with_path;
-    if (item->kind == TTS_FAILADVICE_DEVICE && with)
-        snprintf(out, TTS_FAILVIEW_COMMAND_MAX, "ttscope replay '%s' --device %s", with,
-                 item->preset->name);
-    else if (item->kind == TTS_FAILADVICE_DEVICE)
+    if (item->kind == TTS_FAILADVICE_DEVICE)
         snprintf(out, TTS_FAILVIEW_COMMAND_MAX, "ttscope devices %s", item->preset->name);
     else if (item->kind == TTS_FAILADVICE_L1_SMALL)
         snprintf(out, TTS_FAILVIEW_COMMAND_MAX,
