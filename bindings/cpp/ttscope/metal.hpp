@@ -24,8 +24,8 @@
 // permanently.
 //
 // For a buffer with a separate address on each core, only its cores are reported, if the
-// runtime can tell them. If the allocation of such a buffer was not seen, its free counts as
-// that of a buffer in lockstep. The contents of a program's cores end when the next program
+// runtime can tell them. If the allocation of such a buffer was not seen, its free counts like
+// the free of a buffer in lockstep. The contents of a program's cores end when the next program
 // begins or when the program is destroyed. The tracker has one event for both, so
 // usage.programs counts both.
 #pragma once
