@@ -1,0 +1,115 @@
+#include "model/live/hostview.h"
+
+#include "base/heap.h"
+
+#include <string.h>
+
+void tts_hostview_init(struct tts_hostview *view, const struct tts_alloc *alloc)
+{
+    *view = (struct tts_hostview){.alloc = alloc ? alloc : tts_alloc_libc()};
+}
+
+static void free_list(const struct tts_alloc *alloc, void *items, size_t bytes)
+{
+    if (items)
+        alloc->free(alloc->ctx, items, bytes);
+}
+
+void tts_hostview_release(struct tts_hostview *view)
+{
+    const struct tts_alloc *alloc = view->alloc;
+    if (!alloc)
+        return;
+    free_list(alloc, view->chips, view->chip_capacity * sizeof *view->chips);
+    free_list(alloc, view->regions, view->region_capacity * sizeof *view->regions);
+    free_list(alloc, view->buffers, view->buffers_capacity * sizeof *view->buffers);
+    free_list(alloc, view->views, view->view_capacity * sizeof *view->views);
+    free_list(alloc, view->processes, view->process_capacity * sizeof *view->processes);
+    tts_hostview_init(view, alloc);
+}
+
+void tts_hostview_reset(struct tts_hostview *view)
+{
+    struct tts_hostview old = *view;
+    tts_hostview_init(view, old.alloc);
+    view->chips = old.chips;
+    view->chip_capacity = old.chip_capacity;
+    view->regions = old.regions;
+    view->region_capacity = old.region_capacity;
+    view->buffers = old.buffers;
+    view->buffers_capacity = old.buffers_capacity;
+    view->views = old.views;
+    view->view_capacity = old.view_capacity;
+    view->processes = old.processes;
+    view->process_capacity = old.process_capacity;
+}
+
+/* Appends a zeroed item to a list. Returns NULL if there is no memory. */
+static void *append_item(const struct tts_alloc *alloc, void **items, size_t *count,
+                         size_t *capacity, size_t item_bytes)
+{
+    void *grown = *items;
+    if (*count == *capacity)
+        grown = tts_alloc_grow(alloc, *items, capacity, *count + 1, item_bytes);
+    if (!grown)
+        return NULL;
+    *items = grown;
+    void *item = (unsigned char *)grown + *count * item_bytes;
+    memset(item, 0, item_bytes);
+    (*count)++;
+    return item;
+}
+
+struct tts_seenchip *tts_hostview_add_chip(struct tts_hostview *view)
+{
+    void *items = view->chips;
+    void *item = append_item(view->alloc, &items, &view->chip_count, &view->chip_capacity,
+                             sizeof *view->chips);
+    view->chips = items;
+    return item;
+}
+
+struct tts_seenregion *tts_hostview_add_region(struct tts_hostview *view)
+{
+    void *items = view->regions;
+    void *item = append_item(view->alloc, &items, &view->region_count, &view->region_capacity,
+                             sizeof *view->regions);
+    view->regions = items;
+    return item;
+}
+
+struct tts_seenbuffers *tts_hostview_add_buffers(struct tts_hostview *view)
+{
+    void *items = view->buffers;
+    void *item = append_item(view->alloc, &items, &view->buffers_count, &view->buffers_capacity,
+                             sizeof *view->buffers);
+    view->buffers = items;
+    return item;
+}
+
+struct tts_seenview *tts_hostview_add_view(struct tts_hostview *view)
+{
+    void *items = view->views;
+    void *item = append_item(view->alloc, &items, &view->view_count, &view->view_capacity,
+                             sizeof *view->views);
+    view->views = items;
+    return item;
+}
+
+struct tts_seenprocess *tts_hostview_add_process(struct tts_hostview *view)
+{
+    void *items = view->processes;
+    void *item = append_item(view->alloc, &items, &view->process_count, &view->process_capacity,
+                             sizeof *view->processes);
+    view->processes = items;
+    return item;
+}
+
+const struct tts_seenprocess *tts_hostview_process(const struct tts_hostview *view,
+                                                   uint32_t pid)
+{
+    for (size_t i = 0; i < view->process_count; i++)
+        if (view->processes[i].pid == pid)
+            return &view->processes[i];
+    return NULL;
+}

@@ -1,0 +1,209 @@
+/* hostview.h: what the live sources read on this host at one moment: chips, memory regions,
+ * buffer logs and processes. Plain facts, before anyone decides which process owns which bytes;
+ * analysis/liveowners.h decides.
+ *
+ * Everything in a host view comes from files that other processes write. Texts may hold any
+ * bytes; a text is "" if it is not known. Every other fact that can be missing has a bit.
+ *
+ * Ownership: the caller owns the struct. Arrays come from `alloc`; release frees them. A host
+ * view is filled again and again: tts_hostview_reset() keeps the memory of the arrays.
+ * Threads: one thread. */
+#pragma once
+
+#include "ttscope/alloc.h"
+#include "ttscope/chip.h"
+#include "ttscope/status.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    TTS_HOSTVIEW_TEXT_MAX = 40,
+    TTS_HOSTVIEW_NAME_MAX = 64,
+    TTS_HOSTVIEW_COMMAND_MAX = 256,
+    TTS_HOSTVIEW_PATH_MAX = 256,
+    TTS_HOSTVIEW_CHIPS_MAX = 256,
+    TTS_HOSTVIEW_REGIONS_MAX = 1024,
+    TTS_HOSTVIEW_PROCESSES_MAX = 4096,
+    TTS_HOSTVIEW_SLOTS = 64,
+    TTS_HOSTVIEW_HOLDERS_MAX = 64,
+    TTS_HOSTVIEW_MESH_DEVICES_MAX = 256,
+};
+
+/* What a number of bytes counts. The first four are the pools, in the order of enum tts_pool.
+ */
+enum tts_counter {
+    TTS_COUNTER_DRAM,
+    TTS_COUNTER_L1,
+    TTS_COUNTER_L1_SMALL,
+    TTS_COUNTER_TRACE,
+    TTS_COUNTER_CB,     /* circular buffers */
+    TTS_COUNTER_KERNEL, /* kernel binaries */
+    TTS_COUNTERS
+};
+static_assert((int)TTS_COUNTER_TRACE == (int)TTS_POOL_TRACE, "pools come first, in order");
+
+/* Bytes by counter. Bit 1 << i of `known` says whether bytes[i] is known. */
+struct tts_counters {
+    uint64_t bytes[TTS_COUNTERS];
+    uint32_t known;
+};
+
+/* A chip that the driver lists. */
+struct tts_seenchip {
+    uint32_t node; /* N of /dev/tenstorrent/N */
+    char card_type[TTS_HOSTVIEW_TEXT_MAX];
+    bool serial_known, asic_id_known, arch_known;
+    uint64_t serial, asic_id;
+    enum tts_arch arch;
+    const char *preset; /* name of the preset of this card, a constant; NULL: none is known */
+    /* Processes that have the node open, as this process numbers them. 0 stands for processes
+     * that are not visible from here. */
+    bool holders_known;
+    uint32_t holders[TTS_HOSTVIEW_HOLDERS_MAX];
+    size_t holder_count; /* all of them; only TTS_HOSTVIEW_HOLDERS_MAX are in `holders` */
+    /* The process that locked the chip for use, as that process numbers itself. */
+    bool lock_known;
+    int32_t lock_pid;
+};
+
+enum tts_seenregion_state {
+    TTS_SEENREGION_READ,            /* the counters are good */
+    TTS_SEENREGION_NO_ACCESS,       /* the file belongs to another user */
+    TTS_SEENREGION_EMPTY,           /* version 0 or size 0: created, not initialised */
+    TTS_SEENREGION_INITIALISING,    /* version 4: another process initialises the region */
+    TTS_SEENREGION_UNKNOWN_VERSION, /* a version or size that no known runtime writes */
+    TTS_SEENREGION_CORRUPT,         /* values that no device can hold */
+    TTS_SEENREGION_CHANGING,        /* the region changed during every try to read it */
+    TTS_SEENREGION_FAILED,          /* the file cannot be read; sys_errno says why */
+};
+
+/* A process that is registered in a region. */
+struct tts_seenslot {
+    int32_t pid; /* above 0, in the pid namespace of the writer */
+    struct tts_counters counters;
+    uint64_t last_update_ns; /* see is_unix_time of the region */
+    char name[TTS_HOSTVIEW_NAME_MAX];
+};
+
+/* A region of the runtime: /dev/shm/tt_device_<id>_memory. */
+struct tts_seenregion {
+    uint64_t id; /* from the name of the file */
+    enum tts_seenregion_state state;
+    int sys_errno; /* with TTS_SEENREGION_FAILED */
+    uint32_t owner_uid;
+    uint64_t file_bytes;
+    const char *layout;  /* "v3"; a constant; NULL: not known */
+    uint32_t version;    /* first word of the file; 0 if the file could not be read */
+    uint32_t private_of; /* process whose own /dev/shm holds the file; 0: that of this host */
+    /* The rest is valid if state is TTS_SEENREGION_READ. */
+    bool is_unix_time;    /* the times are nanoseconds since 1970, else of a steady clock */
+    bool is_id_confirmed; /* the region names the same id as the file */
+    uint64_t asic_id;
+    uint32_t logical_id; /* id of the device in the process that attached last */
+    uint32_t reference_count;
+    uint64_t last_update_ns;
+    struct tts_counters total;
+    struct tts_seenslot slots[TTS_HOSTVIEW_SLOTS];
+    size_t slot_count;
+};
+
+/* The live buffers of one process, from the buffer log of the runtime's inspector. */
+struct tts_seenbuffers {
+    uint32_t pid; /* process that writes the log, as this process numbers it */
+    /* Logical ids of the devices of the only live mesh of the process. Not known if the process
+     * has several meshes or none: then the device of a buffer is unknown. */
+    bool devices_known;
+    uint32_t devices[TTS_HOSTVIEW_MESH_DEVICES_MAX];
+    size_t device_count;
+    uint64_t bytes[TTS_POOLS];   /* of one device */
+    uint64_t buffers[TTS_POOLS]; /* without views of other buffers */
+    uint64_t largest_bytes[TTS_POOLS];
+    uint64_t events;        /* events read so far */
+    uint64_t bad_lines;     /* lines that cannot be parsed */
+    uint64_t unknown_frees; /* frees of buffers that the log does not have */
+    bool is_complete;       /* the log was read from its beginning and nothing was skipped */
+};
+
+/* One pool as its own allocator reports it. Bytes are of all banks. */
+struct tts_seenpool {
+    bool is_known;
+    uint32_t banks;
+    uint64_t total_bytes, allocated_bytes, free_bytes, largest_free_bytes;
+    bool buffers_known;
+    uint64_t buffers;
+};
+
+/* A device as a process with an allocator reports it. */
+struct tts_seenview {
+    uint32_t pid; /* process that reports, as this process numbers it */
+    bool unique_id_known, arch_known, queues_known, channels_known, grid_known;
+    uint64_t unique_id;
+    uint32_t logical_id;
+    enum tts_arch arch;
+    uint32_t hardware_queues, dram_channels, grid_columns, grid_rows;
+    struct tts_seenpool pools[TTS_POOLS];
+    bool cb_known;
+    uint64_t cb_bytes;
+    bool period_known; /* sampled, not reported at each change */
+    uint64_t period_ns;
+};
+
+/* A process that holds a chip, or that a slot or a log may belong to. */
+struct tts_seenprocess {
+    uint32_t pid;        /* as this process numbers it */
+    uint32_t pid_inside; /* as the process numbers itself; 0: not known */
+    uint32_t pid_levels; /* nested pid namespaces from ours to its own; 0: not known */
+    bool namespace_known, start_known, uid_known;
+    uint64_t namespace_id; /* inode of the pid namespace */
+    uint64_t start_ns;     /* since 1970 */
+    uint32_t uid;
+    char user[TTS_HOSTVIEW_NAME_MAX]; /* "" if there is no name for the uid */
+    char comm[TTS_HOSTVIEW_NAME_MAX];
+    char command[TTS_HOSTVIEW_COMMAND_MAX]; /* arguments, separated by blanks; may be cut */
+    bool is_alive;                          /* false: there is no such process */
+    /* Nodes N of /dev/tenstorrent/N that the process has open; known only for processes of the
+     * same user, or as root. */
+    bool nodes_known;
+    uint64_t nodes; /* bit N, for N below 64 */
+};
+
+struct tts_hostview {
+    uint64_t time_ns; /* since 1970 */
+    uint32_t own_pid, own_uid;
+    bool own_namespace_known;
+    uint64_t own_namespace_id;
+    bool driver_loaded;
+    char driver_version[TTS_HOSTVIEW_TEXT_MAX];
+    struct tts_seenchip *chips;
+    size_t chip_count, chip_capacity, chips_left_out;
+    struct tts_seenregion *regions; /* by id */
+    size_t region_count, region_capacity, regions_left_out;
+    struct tts_seenbuffers *buffers;
+    size_t buffers_count, buffers_capacity;
+    struct tts_seenview *views;
+    size_t view_count, view_capacity;
+    struct tts_seenprocess *processes; /* by pid */
+    size_t process_count, process_capacity;
+    const struct tts_alloc *alloc;
+};
+
+/* Makes an empty host view. `alloc` NULL is the C library's. */
+void tts_hostview_init(struct tts_hostview *view, const struct tts_alloc *alloc);
+void tts_hostview_release(struct tts_hostview *view);
+/* Empties the arrays and keeps their memory. */
+void tts_hostview_reset(struct tts_hostview *view);
+
+/* Each of these functions appends one zeroed entry and returns it, or NULL if there is no
+ * memory. The pointer is valid until the next call that appends to the same array. */
+struct tts_seenchip *tts_hostview_add_chip(struct tts_hostview *view);
+struct tts_seenregion *tts_hostview_add_region(struct tts_hostview *view);
+struct tts_seenbuffers *tts_hostview_add_buffers(struct tts_hostview *view);
+struct tts_seenview *tts_hostview_add_view(struct tts_hostview *view);
+struct tts_seenprocess *tts_hostview_add_process(struct tts_hostview *view);
+
+/* Returns the process with this pid, or NULL. */
+const struct tts_seenprocess *tts_hostview_process(const struct tts_hostview *view,
+                                                   uint32_t pid);

@@ -1,0 +1,27 @@
+/* livehost.h: reads what this host says about the memory of its devices, again and again: chips
+ * (livechips.h), regions (regions.h), processes (liveprocs.h) and buffer logs (bufferlog.h).
+ *
+ * Reads files below /dev/shm, /proc and /sys only. Opens no device node, writes nothing and
+ * starts nothing.
+ *
+ * Ownership: the caller owns the object, and closes it. Threads: one thread.
+ * Cost: the first read lists everything; later reads use kept descriptors and read what may
+ * have changed. Memory is bounded by the limits of model/live/hostview.h. */
+#pragma once
+
+#include "model/live/hostview.h"
+
+struct tts_livehost; /* opaque; heap */
+
+/* Opens the host below `root`, which is put before /dev, /proc and /sys; "" selects this host.
+ * Returns TTS_E_IO if `root` does not exist, and TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_livehost_open(const char *root, const struct tts_alloc *alloc,
+                                                struct tts_livehost **out,
+                                                struct tts_error *err);
+void tts_livehost_close(struct tts_livehost *host); /* NULL is allowed */
+
+/* Reads the host once into *view, which is reset first. A source that is missing or cannot be
+ * read is not an error: its facts stay unknown. Returns TTS_E_NOMEM; *view is empty then. */
+TTS_NODISCARD enum tts_status tts_livehost_read(struct tts_livehost *host,
+                                                struct tts_hostview *view,
+                                                struct tts_error *err);
