@@ -85,6 +85,7 @@ struct tts_liveprocess {
     struct tts_counters
         counters; /* no bit: the process holds the chip, its bytes are unknown */
     uint64_t buffers;
+    uint64_t pool_buffers[TTS_POOLS]; /* known if buffers_known */
     enum tts_livesource source;
 };
 

@@ -1,0 +1,580 @@
+#include "analysis/liveowners.h"
+#include "harness/t.h"
+#include "torture/heap.h"
+
+#include <string.h>
+
+/* A host with one n150 (node 0) and room for processes and regions. Times are seconds. */
+enum { OUR_PID = 50, ASIC = 0x1234, SECOND = 1000000000 };
+enum { OUR_NAMESPACE = 7, OTHER_NAMESPACE = 8 };
+
+struct host {
+    struct tts_hostview view;
+    struct tts_liveframe frame;
+};
+
+static void init_host(struct host *host)
+{
+    tts_hostview_init(&host->view, NULL);
+    tts_liveframe_init(&host->frame, NULL);
+    host->view.own_pid = OUR_PID;
+    host->view.own_namespace_known = true;
+    host->view.own_namespace_id = OUR_NAMESPACE;
+}
+
+static void release_host(struct host *host)
+{
+    tts_liveframe_release(&host->frame);
+    tts_hostview_release(&host->view);
+}
+
+static struct tts_seenchip *add_chip(struct host *host, uint32_t node, uint64_t asic)
+{
+    struct tts_seenchip *chip = tts_hostview_add_chip(&host->view);
+    chip->node = node;
+    chip->asic_id_known = chip->holders_known = chip->arch_known = true;
+    chip->asic_id = asic;
+    chip->arch = TTS_ARCH_WORMHOLE;
+    chip->preset = "n150";
+    return chip;
+}
+
+static void add_holder(struct tts_seenchip *chip, uint32_t pid)
+{
+    chip->holders[chip->holder_count++] = pid;
+}
+
+static struct tts_seenprocess *add_process(struct host *host, uint32_t pid, uint64_t start_s)
+{
+    struct tts_seenprocess *process = tts_hostview_add_process(&host->view);
+    process->pid = process->pid_inside = pid;
+    process->pid_levels = 1;
+    process->namespace_known = process->start_known = process->is_alive = true;
+    process->namespace_id = OUR_NAMESPACE;
+    process->start_ns = start_s * SECOND;
+    strcpy(process->comm, "python3");
+    return process;
+}
+
+/* A process of a container: `inside` is its number there. */
+static struct tts_seenprocess *add_contained(struct host *host, uint32_t pid, uint32_t inside)
+{
+    struct tts_seenprocess *process = add_process(host, pid, 1);
+    process->pid_inside = inside;
+    process->pid_levels = 2;
+    process->namespace_id = OTHER_NAMESPACE;
+    return process;
+}
+
+static struct tts_seenregion *add_region(struct host *host, uint64_t id, uint32_t references)
+{
+    struct tts_seenregion *region = tts_hostview_add_region(&host->view);
+    region->id = id;
+    region->layout = "v3";
+    region->version = 3;
+    region->is_unix_time = region->is_id_confirmed = true;
+    region->asic_id = id;
+    region->reference_count = references;
+    region->last_update_ns = UINT64_C(100) * SECOND;
+    region->total.known = 0x1f;
+    return region;
+}
+
+static void add_slot(struct tts_seenregion *region, int32_t pid, uint64_t dram_bytes)
+{
+    struct tts_seenslot *slot = &region->slots[region->slot_count++];
+    slot->pid = pid;
+    slot->counters.known = 0x1f;
+    slot->counters.bytes[TTS_COUNTER_DRAM] = dram_bytes;
+    slot->last_update_ns = UINT64_C(100) * SECOND;
+    strcpy(slot->name, "python3");
+    region->total.bytes[TTS_COUNTER_DRAM] += dram_bytes;
+}
+
+static const struct tts_livedevice *judge(struct host *host)
+{
+    T_EQ(tts_liveowners_judge(&host->view, &host->frame, NULL), TTS_OK);
+    return host->frame.devices;
+}
+
+T_TEST(a_holder_that_started_before_the_last_change_owns_the_slot)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 90);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(host.frame.device_count, 1);
+    T_EQ(device->state, TTS_LIVE_LIVE);
+    T_EQ(device->source, TTS_LIVESOURCE_REGION);
+    T_EQ(device->process_count, 1);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_TRUE(device->processes[0].pid_known && device->processes[0].pid == 200);
+    T_TRUE(!device->processes[0].container_pid_known && !device->processes[0].is_name_changed);
+    T_EQ(device->processes[0].counters.bytes[TTS_COUNTER_DRAM], 4096);
+    T_EQ(device->caveats, TTS_CAVEAT_ONE_THREAD | TTS_CAVEAT_LOGICAL | TTS_CAVEAT_NOMINAL);
+    release_host(&host);
+}
+
+T_TEST(a_nominal_total_bounds_what_is_free_and_leaves_the_rest_unknown)
+{
+    struct host host;
+    init_host(&host);
+    add_chip(&host, 0, ASIC);
+    add_region(&host, ASIC, 0)->total.bytes[TTS_COUNTER_DRAM] = 1000;
+    const struct tts_livepool *pools = judge(&host)->pools;
+    const struct tts_livepool *dram = &pools[TTS_POOL_DRAM];
+    T_TRUE(dram->total_known && dram->total_source == TTS_LIVETOTAL_NOMINAL);
+    T_EQ(dram->total_bytes, 12 * UINT64_C(1070773184));
+    T_TRUE(dram->free_known && dram->free_is_limit);
+    T_EQ(dram->free_bytes, dram->total_bytes - 1000);
+    T_TRUE(!dram->largest_known && !dram->buffers_known);
+    T_TRUE(!pools[TTS_POOL_L1_SMALL].total_known && !pools[TTS_POOL_TRACE].total_known);
+    T_TRUE(pools[TTS_POOL_TRACE].allocated_known && !pools[TTS_POOL_TRACE].free_known);
+    host.view.regions[0].total.bytes[TTS_COUNTER_DRAM] = dram->total_bytes + 1;
+    const struct tts_livedevice *device = judge(&host);
+    T_TRUE(device->caveats & TTS_CAVEAT_OVER_NOMINAL);
+    T_TRUE(!device->pools[TTS_POOL_DRAM].free_known);
+    release_host(&host);
+}
+
+T_TEST(a_region_without_references_is_idle)
+{
+    struct host host;
+    init_host(&host);
+    add_chip(&host, 0, ASIC);
+    add_region(&host, ASIC, 0);
+    T_EQ(judge(&host)->state, TTS_LIVE_IDLE);
+    T_EQ(host.frame.devices->pools[TTS_POOL_DRAM].allocated_known, true);
+    release_host(&host);
+}
+
+T_TEST(a_region_without_holders_is_a_phantom_and_its_processes_are_dead)
+{
+    struct host host;
+    init_host(&host);
+    add_chip(&host, 0, ASIC);
+    add_process(&host, 200, 1); /* alive, but it does not hold the chip */
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->state, TTS_LIVE_PHANTOM);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_DEAD);
+    T_TRUE(device->caveats & TTS_CAVEAT_LEFT_OVER);
+    T_TRUE(!device->processes[0].pid_known && device->processes[0].container_pid == 200);
+    release_host(&host);
+}
+
+T_TEST(a_dead_slot_stays_dead_beside_a_live_holder)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    struct tts_seenregion *region = add_region(&host, ASIC, 2);
+    add_slot(region, 199, 9000);
+    add_slot(region, 200, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->state, TTS_LIVE_LIVE);
+    T_EQ(device->process_count, 2);
+    T_EQ(device->processes[0].container_pid, 199);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_DEAD);
+    T_EQ(device->processes[1].state, TTS_LIVEPROCESS_LIVE);
+    T_TRUE(device->caveats & TTS_CAVEAT_LEFT_OVER);
+    release_host(&host);
+}
+
+T_TEST(a_process_that_started_after_the_last_change_reuses_the_number)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 110);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->process_count, 2);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_DEAD);
+    T_EQ(device->processes[1].state, TTS_LIVEPROCESS_LIVE);
+    T_EQ(device->processes[1].counters.known, 0);
+    T_TRUE(device->caveats & TTS_CAVEAT_NOT_TRACKED);
+    release_host(&host);
+}
+
+T_TEST(a_process_of_a_container_is_found_by_its_number_inside)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 5675);
+    add_contained(&host, 5675, 4);
+    add_process(&host, 4, 1); /* a daemon of the host with the same number */
+    add_slot(add_region(&host, ASIC, 1), 4, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->process_count, 1);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_EQ(device->processes[0].pid, 5675);
+    T_TRUE(device->processes[0].container_pid_known);
+    T_EQ(device->processes[0].container_pid, 4);
+    release_host(&host);
+}
+
+T_TEST(bytes_without_owner_beside_a_container_are_live_and_not_visible)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 5675);
+    add_contained(&host, 5675, 4);
+    add_slot(add_region(&host, ASIC, 1), 33, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->state, TTS_LIVE_LIVE);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    T_EQ(device->processes[0].reason, TTS_LIVEREASON_NAMESPACE);
+    T_TRUE(!(device->caveats & TTS_CAVEAT_LEFT_OVER));
+    release_host(&host);
+}
+
+T_TEST(a_holder_with_a_hidden_number_may_own_any_slot)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 0);
+    add_slot(add_region(&host, ASIC, 1), 33, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->state, TTS_LIVE_LIVE);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    T_EQ(device->processes[0].reason, TTS_LIVEREASON_HIDDEN);
+    release_host(&host);
+}
+
+T_TEST(two_containers_share_the_slot_of_one_number)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+    add_holder(chip, 5675);
+    add_holder(chip, 5700);
+    add_contained(&host, 5675, 4);
+    add_contained(&host, 5700, 4)->namespace_id = OTHER_NAMESPACE + 1;
+    add_slot(add_region(&host, ASIC, 2), 4, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->processes[0].shared_by, 2);
+    T_TRUE(device->caveats & TTS_CAVEAT_SHARED_SLOT);
+    release_host(&host);
+}
+
+T_TEST(a_changed_name_does_not_kill_a_process)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    strcpy(add_process(&host, 200, 1)->comm, "VLLM::Worker");
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_TRUE(device->processes[0].is_name_changed);
+    T_STR_EQ(device->processes[0].name, "VLLM::Worker");
+    release_host(&host);
+}
+
+T_TEST(a_holder_without_a_slot_is_live_and_not_tracked)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+    add_holder(chip, 200);
+    add_holder(chip, OUR_PID); /* this process is no holder */
+    add_process(&host, 200, 1);
+    add_process(&host, OUR_PID, 1);
+    add_region(&host, ASIC, 1)->total.bytes[TTS_COUNTER_CB] = 512;
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->state, TTS_LIVE_LIVE);
+    T_TRUE(device->caveats & TTS_CAVEAT_NOT_TRACKED);
+    T_TRUE(device->caveats & TTS_CAVEAT_CB_CACHED);
+    T_EQ(device->process_count, 1);
+    T_EQ(device->processes[0].pid, 200);
+    T_EQ(device->processes[0].counters.known, 0);
+    T_TRUE(device->cb_known && device->cb_bytes == 512);
+    release_host(&host);
+}
+
+T_TEST(without_a_list_of_holders_only_an_agreeing_process_is_an_owner)
+{
+    struct host host;
+    init_host(&host);
+    add_chip(&host, 0, ASIC)->holders_known = false;
+    struct tts_seenprocess *process = add_process(&host, 200, 1);
+    struct tts_seenregion *region = add_region(&host, ASIC, 2);
+    add_slot(region, 200, 4096);
+    add_slot(region, 300, 1);
+    process->nodes_known = true;
+    process->nodes = 1;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_EQ(host.frame.devices->processes[1].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    T_EQ(host.frame.devices->processes[1].reason, TTS_LIVEREASON_NO_LIST);
+    host.view.processes[0].nodes = 0;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    host.view.processes[0].nodes_known = false;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    strcpy(host.view.processes[0].comm, "kworker");
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    release_host(&host);
+}
+
+T_TEST(a_chip_without_a_region_has_unknown_memory)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 3, ASIC);
+    T_EQ(judge(&host)->state, TTS_LIVE_IDLE);
+    T_TRUE(!host.frame.devices->pools[TTS_POOL_DRAM].allocated_known);
+    T_TRUE(host.frame.devices->pools[TTS_POOL_DRAM].total_known);
+    add_holder(chip, 200);
+    add_process(&host, 200, 1);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->state, TTS_LIVE_LIVE);
+    T_TRUE(device->node_known && device->node == 3);
+    T_EQ(device->source, TTS_LIVESOURCE_NONE);
+    T_TRUE(!device->pools[TTS_POOL_DRAM].allocated_known);
+    T_EQ(device->process_count, 1);
+    release_host(&host);
+}
+
+T_TEST(each_unreadable_region_says_why)
+{
+    static const enum tts_seenregion_state states[] = {
+        TTS_SEENREGION_NO_ACCESS,       TTS_SEENREGION_EMPTY,   TTS_SEENREGION_INITIALISING,
+        TTS_SEENREGION_UNKNOWN_VERSION, TTS_SEENREGION_CORRUPT, TTS_SEENREGION_CHANGING,
+        TTS_SEENREGION_FAILED,
+    };
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        struct host host;
+        init_host(&host);
+        struct tts_seenregion *region = add_region(&host, 99, 1);
+        region->state = states[i];
+        region->owner_uid = 1234;
+        region->sys_errno = 5;
+        const struct tts_livedevice *device = judge(&host);
+        T_EQ(device->state, TTS_LIVE_UNREADABLE);
+        T_TRUE(device->reason[0] != '\0');
+        T_TRUE(!device->pools[TTS_POOL_DRAM].allocated_known && !device->cb_known);
+        T_EQ(strstr(device->reason, "1234") != NULL, states[i] == TTS_SEENREGION_NO_ACCESS);
+        release_host(&host);
+    }
+}
+
+T_TEST(private_regions_of_one_chip_add_up)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+    add_holder(chip, 5675);
+    add_holder(chip, 5700);
+    add_contained(&host, 5675, 4);
+    add_contained(&host, 5700, 4)->namespace_id = OTHER_NAMESPACE + 1;
+    struct tts_seenregion *first = add_region(&host, ASIC, 1);
+    add_slot(first, 4, 1000);
+    first->private_of = 5675;
+    struct tts_seenregion *second = add_region(&host, ASIC, 1);
+    add_slot(second, 4, 500);
+    second->private_of = 5700;
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(host.frame.device_count, 1);
+    T_EQ(device->pools[TTS_POOL_DRAM].allocated_bytes, 1500);
+    T_EQ(device->process_count, 2);
+    T_TRUE(device->processes[0].pid == 5675 && device->processes[1].pid == 5700);
+    T_EQ(device->processes[0].shared_by, 1);
+    T_TRUE(device->caveats & TTS_CAVEAT_PRIVATE);
+    release_host(&host);
+}
+
+T_TEST(a_region_belongs_to_the_only_chip_that_its_id_can_name)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 0, 1);
+    chip->serial_known = true;
+    chip->serial = UINT64_C(0x00000403319141BB);
+    add_region(&host, UINT64_C(141176416515936), 0); /* location 0 of this board */
+    T_EQ(judge(&host)->node_known, true);
+    T_EQ(host.frame.device_count, 1);
+    T_EQ(host.frame.devices->unique_id, UINT64_C(141176416515936));
+    /* A second chip of the same board could have this id, too. */
+    chip = add_chip(&host, 1, 2);
+    chip->serial_known = true;
+    chip->serial = UINT64_C(0x00000403319141BB);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(host.frame.device_count, 3);
+    T_TRUE(!device[2].node_known && device[2].caveats & TTS_CAVEAT_NO_BOARD);
+    /* The id of a chip itself is unique. */
+    add_region(&host, 2, 0);
+    device = judge(&host);
+    T_TRUE(device[1].node == 1 && device[1].source == TTS_LIVESOURCE_REGION);
+    release_host(&host);
+}
+
+T_TEST(devices_are_in_the_order_of_their_nodes_then_of_their_ids)
+{
+    struct host host;
+    init_host(&host);
+    for (uint32_t node = 0; node < 3; node++)
+        add_chip(&host, node, 300 - node);
+    add_region(&host, 900, 0);
+    add_region(&host, 298, 0);
+    add_region(&host, 800, 0);
+    add_region(&host, 300, 0);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(host.frame.device_count, 5);
+    T_TRUE(device[0].node == 0 && device[0].unique_id == 300);
+    T_TRUE(device[1].node == 1 && device[1].source == TTS_LIVESOURCE_NONE);
+    T_TRUE(device[2].node == 2 && device[2].unique_id == 298);
+    T_TRUE(device[3].unique_id == 800 && device[4].unique_id == 900);
+    for (uint32_t i = 0; i < 5; i++)
+        T_EQ(device[i].index, i);
+    release_host(&host);
+}
+
+T_TEST(a_remote_chip_may_be_used_by_a_holder_of_any_chip)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    struct tts_seenregion *remote = add_region(&host, 77, 1);
+    add_slot(remote, 200, 64);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(host.frame.device_count, 2);
+    T_TRUE(device[1].caveats & TTS_CAVEAT_NO_BOARD);
+    T_EQ(device[1].state, TTS_LIVE_LIVE);
+    T_EQ(device[1].processes[0].pid, 200);
+    release_host(&host);
+}
+
+T_TEST(processes_that_do_not_add_up_to_the_total_are_reported)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    struct tts_seenregion *region = add_region(&host, ASIC, 1);
+    add_slot(region, 200, 4096);
+    region->total.bytes[TTS_COUNTER_CB] = 7; /* each process overwrites this total */
+    T_TRUE(!(judge(&host)->caveats & TTS_CAVEAT_SUM_DIFFERS));
+    region->total.bytes[TTS_COUNTER_DRAM]++;
+    T_TRUE(judge(&host)->caveats & TTS_CAVEAT_SUM_DIFFERS);
+    release_host(&host);
+}
+
+static struct tts_seenbuffers *add_log(struct host *host, uint32_t pid)
+{
+    struct tts_seenbuffers *log = tts_hostview_add_buffers(&host->view);
+    log->pid = pid;
+    log->bytes[TTS_POOL_L1] = 2048;
+    log->buffers[TTS_POOL_L1] = 3;
+    log->is_complete = true;
+    return log;
+}
+
+T_TEST(a_buffer_log_replaces_the_counters_of_its_process)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    struct tts_seenbuffers *log = add_log(&host, 200);
+    log->devices_known = true;
+    log->device_count = 1;
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->source, TTS_LIVESOURCE_INSPECTOR);
+    T_EQ(device->pools[TTS_POOL_DRAM].allocated_bytes, 0);
+    T_EQ(device->pools[TTS_POOL_L1].allocated_bytes, 2048);
+    T_EQ(device->pools[TTS_POOL_L1].buffers, 3);
+    T_EQ(device->processes[0].buffers, 3);
+    T_TRUE(!(device->caveats & TTS_CAVEAT_ONE_THREAD));
+    /* A process without a log: the region counts more than the log has. */
+    add_slot(&host.view.regions[0], 199, 10);
+    device = judge(&host);
+    T_EQ(device->source, TTS_LIVESOURCE_REGION);
+    T_EQ(device->pools[TTS_POOL_DRAM].allocated_bytes, 4106);
+    T_EQ(host.frame.stray_count, 0);
+    release_host(&host);
+}
+
+T_TEST(a_buffer_log_without_a_device_belongs_to_no_device)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    add_log(&host, 200);
+    judge(&host);
+    T_EQ(host.frame.stray_count, 1);
+    T_EQ(host.frame.strays[0].pid, 200);
+    T_EQ(host.frame.strays[0].buffers, 3);
+    T_TRUE(!host.frame.devices->pools[TTS_POOL_L1].allocated_known);
+    /* With one device of the mesh and one open chip there is only one possibility. */
+    host.view.buffers[0].devices_known = true;
+    host.view.buffers[0].device_count = 1;
+    host.view.buffers[0].devices[0] = 5;
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(host.frame.stray_count, 0);
+    T_TRUE(device->logical_id_known && device->logical_id == 5);
+    T_EQ(device->pools[TTS_POOL_L1].allocated_bytes, 2048);
+    release_host(&host);
+}
+
+T_TEST(the_report_of_an_allocator_gives_exact_pools)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    struct tts_seenview *report = tts_hostview_add_view(&host.view);
+    report->pid = 200;
+    report->grid_known = report->queues_known = true;
+    report->grid_columns = report->grid_rows = 8;
+    report->hardware_queues = 1;
+    report->pools[TTS_POOL_L1] = (struct tts_seenpool){.is_known = true,
+                                                       .banks = 64,
+                                                       .total_bytes = 1000,
+                                                       .allocated_bytes = 600,
+                                                       .free_bytes = 400,
+                                                       .largest_free_bytes = 300};
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(host.frame.device_count, 1);
+    T_EQ(device->source, TTS_LIVESOURCE_CLIENT);
+    T_EQ(device->pools[TTS_POOL_L1].total_source, TTS_LIVETOTAL_REPORTED);
+    T_TRUE(device->pools[TTS_POOL_L1].largest_known &&
+           !device->pools[TTS_POOL_L1].free_is_limit);
+    T_EQ(device->pools[TTS_POOL_L1].largest_free_bytes, 300);
+    T_EQ(device->pools[TTS_POOL_DRAM].total_source, TTS_LIVETOTAL_NOMINAL);
+    T_TRUE(device->caveats & TTS_CAVEAT_NOMINAL && !device->is_shape_nominal);
+    T_EQ(device->hardware_queues, 1);
+    release_host(&host);
+}
+
+T_TEST(without_memory_the_frame_is_empty)
+{
+    struct host host;
+    struct heap heap;
+    heap_init(&heap);
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    add_log(&host, 200);
+    bool has_failed = true;
+    for (uint64_t n = 1; has_failed; n++) {
+        struct tts_liveframe frame;
+        tts_liveframe_init(&frame, &heap.alloc);
+        heap.calls = 0;
+        heap.fail_at = n;
+        enum tts_status status = tts_liveowners_judge(&host.view, &frame, NULL);
+        has_failed = heap.calls >= n;
+        T_EQ(status, has_failed ? TTS_E_NOMEM : TTS_OK);
+        T_EQ(frame.device_count, has_failed ? 0 : 1);
+        tts_liveframe_release(&frame);
+        T_TRUE(heap_is_settled(&heap));
+    }
+    release_host(&host);
+}
