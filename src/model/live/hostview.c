@@ -21,6 +21,7 @@ void tts_hostview_release(struct tts_hostview *view)
     if (!alloc)
         return;
     free_list(alloc, view->chips, view->chip_capacity * sizeof *view->chips);
+    free_list(alloc, view->nodes, view->node_capacity * sizeof *view->nodes);
     free_list(alloc, view->regions, view->region_capacity * sizeof *view->regions);
     free_list(alloc, view->buffers, view->buffers_capacity * sizeof *view->buffers);
     free_list(alloc, view->views, view->view_capacity * sizeof *view->views);
@@ -34,6 +35,8 @@ void tts_hostview_reset(struct tts_hostview *view)
     tts_hostview_init(view, old.alloc);
     view->chips = old.chips;
     view->chip_capacity = old.chip_capacity;
+    view->nodes = old.nodes;
+    view->node_capacity = old.node_capacity;
     view->regions = old.regions;
     view->region_capacity = old.region_capacity;
     view->buffers = old.buffers;
@@ -66,6 +69,15 @@ struct tts_seenchip *tts_hostview_add_chip(struct tts_hostview *view)
     void *item = append_item(view->alloc, &items, &view->chip_count, &view->chip_capacity,
                              sizeof *view->chips);
     view->chips = items;
+    return item;
+}
+
+struct tts_seennode *tts_hostview_add_node(struct tts_hostview *view)
+{
+    void *items = view->nodes;
+    void *item = append_item(view->alloc, &items, &view->node_count, &view->node_capacity,
+                             sizeof *view->nodes);
+    view->nodes = items;
     return item;
 }
 

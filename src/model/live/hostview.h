@@ -69,6 +69,13 @@ struct tts_seenchip {
     int32_t lock_pid;
 };
 
+/* A device node /dev/tenstorrent/N. Nodes are never opened. */
+struct tts_seennode {
+    uint32_t node;
+    bool is_usable; /* this user may open it for reading and writing */
+    uint32_t owner_uid, owner_gid, mode;
+};
+
 enum tts_seenregion_state {
     TTS_SEENREGION_READ,            /* the counters are good */
     TTS_SEENREGION_NO_ACCESS,       /* the file belongs to another user */
@@ -179,6 +186,10 @@ struct tts_hostview {
     char driver_version[TTS_HOSTVIEW_TEXT_MAX];
     struct tts_seenchip *chips;
     size_t chip_count, chip_capacity, chips_left_out;
+    /* Read by tts_livenodes_read() only. */
+    bool nodes_listed;          /* /dev/tenstorrent exists and can be listed */
+    struct tts_seennode *nodes; /* by number */
+    size_t node_count, node_capacity;
     struct tts_seenregion *regions; /* by id */
     size_t region_count, region_capacity, regions_left_out;
     struct tts_seenbuffers *buffers;
@@ -199,6 +210,7 @@ void tts_hostview_reset(struct tts_hostview *view);
 /* Each of these functions appends one zeroed entry and returns it, or NULL if there is no
  * memory. The pointer is valid until the next call that appends to the same array. */
 struct tts_seenchip *tts_hostview_add_chip(struct tts_hostview *view);
+struct tts_seennode *tts_hostview_add_node(struct tts_hostview *view);
 struct tts_seenregion *tts_hostview_add_region(struct tts_hostview *view);
 struct tts_seenbuffers *tts_hostview_add_buffers(struct tts_hostview *view);
 struct tts_seenview *tts_hostview_add_view(struct tts_hostview *view);

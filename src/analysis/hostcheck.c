@@ -1,0 +1,285 @@
+#include "analysis/hostcheck.h"
+
+#include "base/compiler.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct tts_hostcheck *add_check(struct tts_hostchecks *out, const char *id,
+                                       enum tts_severity severity)
+{
+    assert(out->count < TTS_HOSTCHECKS_MAX);
+    struct tts_hostcheck *check = &out->checks[out->count++];
+    *check = (struct tts_hostcheck){.id = id, .severity = severity};
+    return check;
+}
+
+TTS_PRINTF(2, 3) static void say_answer(struct tts_hostcheck *check, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(check->answer, sizeof check->answer, format, args);
+    va_end(args);
+}
+
+TTS_PRINTF(2, 3) static void say_action(struct tts_hostcheck *check, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(check->action, sizeof check->action, format, args);
+    va_end(args);
+}
+
+static const char *plural_of(size_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Appends a number to a list such as "0, 2, 7 and 3 more". */
+enum { LIST_SHOWN = 8, LIST_MAX = 160 };
+
+struct number_list {
+    char text[LIST_MAX];
+    size_t count;
+};
+
+static void list_number(struct number_list *list, uint64_t number)
+{
+    size_t len = strlen(list->text);
+    if (list->count++ < LIST_SHOWN)
+        snprintf(list->text + len, LIST_MAX - len, "%s%" PRIu64, len > 0 ? ", " : "", number);
+}
+
+static void end_list(struct number_list *list)
+{
+    size_t len = strlen(list->text);
+    if (list->count > LIST_SHOWN)
+        snprintf(list->text + len, LIST_MAX - len, " and %zu more", list->count - LIST_SHOWN);
+}
+
+/* ---- hardware ---- */
+
+static void check_driver(const struct tts_hostview *view, struct tts_hostchecks *out)
+{
+    if (view->driver_loaded) {
+        const char *version = view->driver_version;
+        say_answer(add_check(out, "driver", TTS_SEVERITY_NONE),
+                   "the driver (tt-kmd%s%s) is loaded", version[0] ? " " : "", version);
+        return;
+    }
+    struct tts_hostcheck *check = add_check(out, "driver", TTS_SEVERITY_ERROR);
+    say_answer(check, "the driver (tt-kmd) is not loaded");
+    say_action(check, "load it with 'modprobe tenstorrent'; if the module is missing, install "
+                      "tt-kmd");
+}
+
+static void check_chips(const struct tts_hostview *view, struct tts_hostchecks *out)
+{
+    struct number_list unknown = {0};
+    for (size_t i = 0; i < view->chip_count; i++)
+        if (!view->chips[i].preset)
+            list_number(&unknown, view->chips[i].node);
+    end_list(&unknown);
+    if (view->chip_count == 0) {
+        struct tts_hostcheck *check = add_check(out, "chips", TTS_SEVERITY_ERROR);
+        say_answer(check, "the driver lists no chip");
+        say_action(check, "see whether the board is there with 'lspci -d 1e52:'");
+        return;
+    }
+    struct tts_hostcheck *check =
+        add_check(out, "chips", unknown.count > 0 ? TTS_SEVERITY_NOTE : TTS_SEVERITY_NONE);
+    if (unknown.count > 0)
+        say_answer(check,
+                   "%zu chip%s; the capacity of chip%s %s is unknown, because the catalogue "
+                   "does not have the card",
+                   view->chip_count, plural_of(view->chip_count), plural_of(unknown.count),
+                   unknown.text);
+    else
+        say_answer(check, "%zu chip%s", view->chip_count, plural_of(view->chip_count));
+}
+
+static void check_nodes(const struct tts_hostview *view, struct tts_hostchecks *out)
+{
+    struct number_list closed = {0};
+    for (size_t i = 0; i < view->node_count; i++)
+        if (!view->nodes[i].is_usable)
+            list_number(&closed, view->nodes[i].node);
+    end_list(&closed);
+    if (!view->nodes_listed || view->node_count == 0) {
+        struct tts_hostcheck *check = add_check(out, "nodes", TTS_SEVERITY_ERROR);
+        say_answer(check, view->nodes_listed ? "/dev/tenstorrent has no device node"
+                                             : "there is no directory /dev/tenstorrent");
+        say_action(check, "%s",
+                   view->driver_loaded
+                       ? "in a container, pass the nodes in with '--device /dev/tenstorrent'"
+                       : "the nodes appear when the driver is loaded");
+        return;
+    }
+    if (closed.count == 0) {
+        say_answer(add_check(out, "nodes", TTS_SEVERITY_NONE),
+                   "%zu device node%s, which this user may open", view->node_count,
+                   plural_of(view->node_count));
+        return;
+    }
+    struct tts_hostcheck *check = add_check(out, "nodes", TTS_SEVERITY_WARNING);
+    say_answer(check, "this user may not open node%s %s", plural_of(closed.count), closed.text);
+    say_action(check, "programs of this user cannot use these chips: install the udev rule of "
+                      "tt-kmd, or look at 'ls -l /dev/tenstorrent'");
+}
+
+/* ---- processes ---- */
+
+static void check_holders(const struct tts_hostview *view, struct tts_hostchecks *out)
+{
+    struct number_list busy = {0}, unlisted = {0};
+    for (size_t i = 0; i < view->chip_count; i++) {
+        const struct tts_seenchip *chip = &view->chips[i];
+        if (!chip->holders_known)
+            list_number(&unlisted, chip->node);
+        else if (chip->holder_count > 0)
+            list_number(&busy, chip->node);
+    }
+    end_list(&busy);
+    end_list(&unlisted);
+    if (unlisted.count > 0) {
+        struct tts_hostcheck *check = add_check(out, "holders", TTS_SEVERITY_WARNING);
+        say_answer(check, "the driver does not list which processes have chip%s %s open",
+                   plural_of(unlisted.count), unlisted.text);
+        say_action(check, "install tt-kmd 2.5 or later: without the list, owners are judged "
+                          "by the name of a process, and some stay unknown");
+    } else if (busy.count > 0) {
+        struct tts_hostcheck *check = add_check(out, "holders", TTS_SEVERITY_NONE);
+        say_answer(check, "chip%s %s %s in use", plural_of(busy.count), busy.text,
+                   busy.count == 1 ? "is" : "are");
+        say_action(check, "see who uses it with 'ttscope top --view processes --once'");
+    } else {
+        say_answer(add_check(out, "holders", TTS_SEVERITY_NONE), "no process has a chip open");
+    }
+}
+
+/* A lock whose owner is gone shows a run that crashed. The number of an owner in another pid
+ * namespace says nothing here, so only hosts without such holders are judged. */
+static void check_locks(const struct tts_hostview *view, struct tts_hostchecks *out)
+{
+    struct number_list dead = {0};
+    for (size_t i = 0; i < view->chip_count; i++) {
+        const struct tts_seenchip *chip = &view->chips[i];
+        if (chip->lock_known && chip->lock_pid > 0 && chip->holders_known &&
+            chip->holder_count == 0)
+            list_number(&dead, chip->node);
+    }
+    end_list(&dead);
+    if (dead.count == 0)
+        return;
+    struct tts_hostcheck *check = add_check(out, "locks", TTS_SEVERITY_NOTE);
+    say_answer(check, "a lock of chip%s %s is left from a run that crashed",
+               plural_of(dead.count), dead.text);
+    say_action(check, "nothing: the next program takes the lock over by itself");
+}
+
+static void check_namespaces(const struct tts_hostview *view, struct tts_hostchecks *out)
+{
+    size_t hidden = 0, nested = 0;
+    for (size_t i = 0; i < view->chip_count; i++)
+        for (size_t j = 0; j < view->chips[i].holder_count && j < TTS_HOSTVIEW_HOLDERS_MAX; j++)
+            hidden += view->chips[i].holders[j] == 0;
+    for (size_t i = 0; i < view->process_count; i++)
+        nested += view->processes[i].pid_levels > 1;
+    if (hidden > 0) {
+        struct tts_hostcheck *check = add_check(out, "namespaces", TTS_SEVERITY_WARNING);
+        say_answer(check, "processes outside this container use a chip: their owners are not "
+                          "visible from here");
+        say_action(check, "run ttscope on the host");
+    } else if (nested > 0) {
+        say_answer(add_check(out, "namespaces", TTS_SEVERITY_NONE),
+                   "%zu process%s in containers: ttscope shows the numbers of the host and of "
+                   "the container",
+                   nested, nested == 1 ? " runs" : "es run");
+    }
+}
+
+/* ---- sources ---- */
+
+static void check_regions(const struct tts_hostview *view, const struct tts_liveframe *frame,
+                          struct tts_hostchecks *out)
+{
+    size_t readable = 0, phantom = 0;
+    for (size_t i = 0; i < view->region_count; i++)
+        readable += view->regions[i].state == TTS_SEENREGION_READ;
+    for (size_t i = 0; i < frame->device_count; i++)
+        phantom += (frame->devices[i].caveats & TTS_CAVEAT_LEFT_OVER) != 0;
+    size_t bad = view->region_count - readable;
+    struct tts_hostcheck *check = add_check(out, "regions",
+                                            bad > 0 || phantom > 0 ? TTS_SEVERITY_WARNING
+                                            : readable > 0         ? TTS_SEVERITY_NONE
+                                                                   : TTS_SEVERITY_NOTE);
+    check->sees = "bytes of each device and process in DRAM, L1, L1_SMALL, TRACE and circular "
+                  "buffers";
+    check->sees_not =
+        "free space, the largest free block, single buffers, padding, and (tt-metal "
+        "of 2026) allocations of threads other than the first";
+    if (view->region_count == 0) {
+        say_answer(check, "no memory region in /dev/shm");
+        say_action(check, "start a program that uses tt-metal of April 2026 or later; "
+                          "TT_METAL_SHM_TRACKING_DISABLED must not be 1");
+    } else if (bad > 0) {
+        say_answer(check, "%zu of %zu memory regions in /dev/shm cannot be read", bad,
+                   view->region_count);
+        say_action(check, "run ttscope as root or as the user that the regions belong to");
+    } else if (phantom > 0) {
+        say_answer(check,
+                   "%zu memory region%s in /dev/shm; %zu of them %s bytes of processes "
+                   "that are gone",
+                   readable, plural_of(readable), phantom, phantom == 1 ? "has" : "have");
+        say_action(check, "remove these bytes with 'ttscope clean'");
+    } else {
+        say_answer(check, "%zu memory region%s in /dev/shm", readable, plural_of(readable));
+    }
+}
+
+static void check_logs(const struct tts_hostview *view, struct tts_hostchecks *out)
+{
+    struct tts_hostcheck *check = add_check(
+        out, "buffer-logs", view->buffers_count > 0 ? TTS_SEVERITY_NONE : TTS_SEVERITY_NOTE);
+    check->sees = "every buffer of a process: pool, size and address, on all threads";
+    check->sees_not = "circular buffers, and the device if a process has several meshes";
+    if (view->buffers_count > 0) {
+        say_answer(check, "%zu process%s the buffer log of the runtime", view->buffers_count,
+                   view->buffers_count == 1 ? " writes" : "es write");
+        return;
+    }
+    say_answer(check, "no process writes the buffer log of the runtime");
+    say_action(check, "for each buffer and exact numbers, start the program with "
+                      "TT_METAL_INSPECTOR_LOG_MESH_BUFFERS=1");
+}
+
+void tts_hostcheck_all(const struct tts_hostview *view, const struct tts_liveframe *frame,
+                       struct tts_hostchecks *out)
+{
+    *out = (struct tts_hostchecks){0};
+    check_driver(view, out);
+    check_nodes(view, out);
+    if (view->driver_loaded)
+        check_chips(view, out);
+    if (view->chip_count > 0)
+        check_holders(view, out);
+    check_locks(view, out);
+    check_namespaces(view, out);
+    check_regions(view, frame, out);
+    check_logs(view, out);
+    out->has_device = view->chip_count > 0 || view->node_count > 0 || view->region_count > 0;
+    for (size_t i = 0; i < frame->device_count; i++)
+        out->has_source |= frame->devices[i].source != TTS_LIVESOURCE_NONE;
+    out->has_source |= frame->stray_count > 0;
+}
+
+enum tts_severity tts_hostcheck_worst(const struct tts_hostchecks *checks)
+{
+    enum tts_severity worst = TTS_SEVERITY_NONE;
+    for (size_t i = 0; i < checks->count; i++)
+        worst = checks->checks[i].severity > worst ? checks->checks[i].severity : worst;
+    return worst;
+}
