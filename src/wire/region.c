@@ -57,7 +57,7 @@ enum { REGION_LAYOUTS = sizeof region_layouts / sizeof region_layouts[0] };
 const struct tts_region_layout *tts_region_layout(uint32_t version, uint64_t bytes)
 {
     for (size_t i = 0; i < REGION_LAYOUTS; i++)
-        if (region_layouts[i].version == version && region_layouts[i].bytes <= bytes)
+        if (region_layouts[i].version == version && region_layouts[i].bytes == bytes)
             return &region_layouts[i];
     return NULL;
 }

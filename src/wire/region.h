@@ -129,8 +129,9 @@ struct tts_region_layout {
 };
 
 /* Returns the layout of a region, or NULL if no runtime wrote such a region. `version` is the
- * first word of the file, `bytes` the size of the file. Files may be larger than the layout:
- * memory is shared in whole pages. */
+ * first word of the file, `bytes` the size of the file. The size must be exact: every process
+ * that attaches sets the size to that of its layout. A size of another layout means that two
+ * different runtimes wrote the file. */
 const struct tts_region_layout *tts_region_layout(uint32_t version, uint64_t bytes);
 /* Returns the layout at `idx`, or NULL after the last one. */
 const struct tts_region_layout *tts_region_layout_at(size_t idx);

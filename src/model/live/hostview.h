@@ -89,7 +89,8 @@ enum tts_seenregion_state {
 
 /* A process that is registered in a region. */
 struct tts_seenslot {
-    int32_t pid; /* above 0, in the pid namespace of the writer */
+    int32_t pid;    /* above 0, in the pid namespace of the writer */
+    uint32_t index; /* place in the region, below TTS_HOSTVIEW_SLOTS */
     struct tts_counters counters;
     uint64_t last_update_ns; /* see is_unix_time of the region */
     char name[TTS_HOSTVIEW_NAME_MAX];
@@ -102,8 +103,9 @@ struct tts_seenregion {
     int sys_errno; /* with TTS_SEENREGION_FAILED */
     uint32_t owner_uid;
     uint64_t file_bytes;
-    const char *layout;  /* "v3"; a constant; NULL: not known */
-    uint32_t version;    /* first word of the file; 0 if the file could not be read */
+    uint64_t device_no, inode; /* st_dev and st_ino of the file */
+    const char *layout;        /* "v3"; a constant; NULL: not known */
+    uint32_t version;          /* first word of the file; 0 if the file could not be read */
     uint32_t private_of; /* process whose own /dev/shm holds the file; 0: that of this host */
     /* The rest is valid if state is TTS_SEENREGION_READ. */
     bool is_unix_time;    /* the times are nanoseconds since 1970, else of a steady clock */
@@ -175,6 +177,8 @@ struct tts_seenprocess {
      * same user, or as root. */
     bool nodes_known;
     uint64_t nodes; /* bit N, for N below 64 */
+    /* Why the /dev/shm of the process cannot be listed; 0: listed, or not tried. */
+    int shm_errno;
 };
 
 struct tts_hostview {
@@ -190,8 +194,9 @@ struct tts_hostview {
     bool nodes_listed;          /* /dev/tenstorrent exists and can be listed */
     struct tts_seennode *nodes; /* by number */
     size_t node_count, node_capacity;
-    struct tts_seenregion *regions; /* by id */
+    struct tts_seenregion *regions; /* by id; equal ids: that of this host first */
     size_t region_count, region_capacity, regions_left_out;
+    int regions_errno; /* why /dev/shm of this host cannot be listed; 0: listed */
     struct tts_seenbuffers *buffers;
     size_t buffers_count, buffers_capacity;
     struct tts_seenview *views;
