@@ -1,8 +1,10 @@
 #include "sources/hostchips.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/heap.h"
 #include "base/number.h"
+#include "sources/hostfile.h"
 #include "ttscope/chip.h"
 
 #include <assert.h>
@@ -95,6 +97,7 @@ enum {
     ATTRIBUTE_BYTES = 4096, /* maximum size of a sysfs file */
     PATH_BYTES = 4096,
     PIDS_BYTES = 16 * 1024,
+    SENSORS_MAX = 64,               /* entries of the directory of sensors that are looked at */
     PIDS_SEEN_MAX = PIDS_BYTES / 2, /* the shortest line has one digit and the line end */
 };
 
@@ -117,34 +120,11 @@ struct scan {
     const struct tts_alloc *alloc;
     struct tts_error *err;
     DIR *class_dir;
-    int proc_fd;                        /* -1 if the driver is too old to list processes */
     uint32_t nodes[TTS_HOST_CHIPS_MAX]; /* the lowest node numbers, ascending */
     size_t node_count, nodes_seen;
 };
 
-/* --- files ------------------------------------------------------------------------------ */
-
-/* Reads the first `size` bytes of a file. Returns their number, or -1. Opens only plain files
- * and follows no link, so it never opens a device node. */
-static ssize_t read_host_file(int dir, const char *name, char *out, size_t size)
-{
-    struct stat info;
-    if (fstatat(dir, name, &info, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(info.st_mode))
-        return -1;
-    int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    if (fd < 0)
-        return -1;
-    size_t len = 0;
-    ssize_t got = 1;
-    while (got != 0 && len < size) {
-        got = read(fd, out + len, size - len);
-        if (got < 0 && errno != EINTR)
-            break;
-        len += got > 0 ? (size_t)got : 0;
-    }
-    close(fd);
-    return got < 0 ? -1 : (ssize_t)len;
-}
+/* --- attributes --------------------------------------------------------------------------- */
 
 /* Copies bytes from the kernel as printable text. */
 static void clean_text(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
@@ -163,27 +143,8 @@ static void clean_text(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
 static void read_chip_attribute(int dir, const char *name, char out[TTS_HOST_TEXT_MAX])
 {
     char raw[ATTRIBUTE_BYTES];
-    ssize_t len = read_host_file(dir, name, raw, sizeof raw);
+    ssize_t len = tts_hostfile_read(dir, name, raw, sizeof raw);
     clean_text(raw, len > 0 ? (size_t)len : 0, out);
-}
-
-/* Opens a directory, which later paths start from. Returns the descriptor, or -1 with errno
- * set. */
-static int open_host_dir(int dir, const char *name)
-{
-    return openat(dir, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-}
-
-/* Like open_host_dir(), but below `root`. */
-static int open_rooted_dir(const char *root, const char *path)
-{
-    char full[PATH_BYTES];
-    int wanted = snprintf(full, sizeof full, "%s%s", root, path);
-    if (wanted < 0 || wanted >= PATH_BYTES) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
-    return open_host_dir(AT_FDCWD, full);
 }
 
 /* --- one chip --------------------------------------------------------------------------- */
@@ -199,20 +160,49 @@ static void read_pci_address(int entry_fd, char out[TTS_HOST_TEXT_MAX])
     clean_text(target + begin, end - begin, out);
 }
 
+/* Finds the architecture by the name of the chip's sensors, "wormhole" or "blackhole", in
+ * device/hwmon/hwmonN/name. Returns false if the PCI device has no such name. */
+static bool find_sensor_arch(int pci_fd, enum tts_arch *out)
+{
+    int fd = openat(pci_fd, "hwmon", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
+    bool found = false;
+    struct dirent *entry;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    for (int i = 0; i < SENSORS_MAX && !found && (entry = readdir(dir)); i++) {
+        char path[sizeof entry->d_name + sizeof "/name"], name[TTS_HOST_TEXT_MAX];
+        snprintf(path, sizeof path, "%s/name", entry->d_name);
+        if (strncmp(entry->d_name, "hwmon", strlen("hwmon")) != 0)
+            continue;
+        read_chip_attribute(fd, path, name);
+        found = strcmp(name, "wormhole") == 0 || strcmp(name, "blackhole") == 0;
+        if (found)
+            *out = name[0] == 'w' ? TTS_ARCH_WORMHOLE : TTS_ARCH_BLACKHOLE;
+    }
+    closedir(dir);
+    return found;
+}
+
 static void read_chip_arch(int entry_fd, struct tts_hostchip *chip)
 {
     char id[TTS_HOST_TEXT_MAX] = "";
-    int pci_fd = open_host_dir(entry_fd, "device");
-    if (pci_fd >= 0) {
-        read_chip_attribute(pci_fd, "device", id);
-        close(pci_fd);
-    }
     const struct host_card *card = find_card_of_type(chip->card_type);
+    int pci_fd = tts_hostfile_open_dir(entry_fd, "device");
+    if (pci_fd >= 0)
+        read_chip_attribute(pci_fd, "device", id);
     chip->arch_known = find_card_arch(id, &chip->arch);
     if (!chip->arch_known && card) {
         chip->arch = card->arch;
         chip->arch_known = true;
     }
+    if (!chip->arch_known && pci_fd >= 0)
+        chip->arch_known = find_sensor_arch(pci_fd, &chip->arch);
+    if (pci_fd >= 0)
+        close(pci_fd);
     /* If the card type and the chip contradict each other, one of them was misread. No preset
      * is better than a wrong preset. */
     chip->preset = card && card->arch == chip->arch ? card->preset : NULL;
@@ -274,7 +264,7 @@ static void read_chip_pids(int proc_fd, struct pid_room *room, struct tts_hostch
 {
     char name[TTS_NUMBER_MAX + sizeof "/pids"];
     snprintf(name, sizeof name, "%" PRIu32 "/pids", chip->node);
-    ssize_t len = read_host_file(proc_fd, name, room->text, sizeof room->text);
+    ssize_t len = tts_hostfile_read(proc_fd, name, room->text, sizeof room->text);
     if (len < 0)
         return;
     chip->pids_known = true;
@@ -291,6 +281,11 @@ static enum tts_status fail_host_dir(const struct scan *scan, int reason)
     return tts_error_set_errno(
         scan->err, status, reason,
         "cannot list the chips in '%s" CLASS_DIR "': check its permissions", scan->root);
+}
+
+static enum tts_status fail_host_memory(struct tts_error *err)
+{
+    return tts_error_set(err, TTS_E_NOMEM, "out of memory for the list of chips");
 }
 
 /* Reads the node number: 0 from "tenstorrent!0". The driver uses no other form of name, so
@@ -338,11 +333,11 @@ static enum tts_status list_chip_nodes(struct scan *scan)
 
 /* Adds a chip. Leaves it out if it has disappeared since the directory was listed. */
 static enum tts_status add_host_chip(const struct scan *scan, uint32_t node,
-                                     struct pid_room *room, struct tts_hostchips *found)
+                                     struct tts_hostchips *found)
 {
     char name[sizeof node_prefix + TTS_NUMBER_MAX];
     snprintf(name, sizeof name, "%s%" PRIu32, node_prefix, node);
-    int entry_fd = open_host_dir(dirfd(scan->class_dir), name);
+    int entry_fd = tts_hostfile_open_dir(dirfd(scan->class_dir), name);
     if (entry_fd < 0) {
         bool gone = errno == ENOENT || errno == ENOTDIR || errno == ELOOP || errno == ENODEV;
         return gone ? TTS_OK : fail_host_dir(scan, errno);
@@ -352,7 +347,6 @@ static enum tts_status add_host_chip(const struct scan *scan, uint32_t node,
     *chip = (struct tts_hostchip){.node = node};
     read_chip_sysfs(entry_fd, chip);
     close(entry_fd);
-    read_chip_pids(scan->proc_fd, room, chip);
     return TTS_OK;
 }
 
@@ -362,17 +356,13 @@ static enum tts_status add_host_chips(struct scan *scan, struct tts_hostchips *f
     if (status != TTS_OK || scan->node_count == 0)
         return status;
     const struct tts_alloc *alloc = scan->alloc;
-    struct pid_room *room = alloc->alloc(alloc->ctx, sizeof *room);
     /* Allocates memory for the maximum number of chips: chips may disappear during the scan,
      * and the free call needs the allocated size. */
-    if (room)
-        found->chips = alloc->alloc(alloc->ctx, TTS_HOST_CHIPS_MAX * sizeof *found->chips);
+    found->chips = alloc->alloc(alloc->ctx, TTS_HOST_CHIPS_MAX * sizeof *found->chips);
     if (!found->chips)
-        status = tts_error_set(scan->err, TTS_E_NOMEM, "out of memory for the list of chips");
+        status = fail_host_memory(scan->err);
     for (size_t i = 0; status == TTS_OK && i < scan->node_count; i++)
-        status = add_host_chip(scan, scan->nodes[i], room, found);
-    if (room)
-        alloc->free(alloc->ctx, room, sizeof *room);
+        status = add_host_chip(scan, scan->nodes[i], found);
     found->left_out = scan->nodes_seen - scan->node_count;
     return status;
 }
@@ -380,7 +370,7 @@ static enum tts_status add_host_chips(struct scan *scan, struct tts_hostchips *f
 /* Opens the directory of the chips. Returns NULL with errno set on failure. */
 static DIR *open_class_dir(const char *root)
 {
-    int path_fd = open_rooted_dir(root, CLASS_DIR);
+    int path_fd = tts_hostfile_open_root(root, CLASS_DIR);
     if (path_fd < 0)
         return NULL;
     int fd = openat(path_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -395,7 +385,7 @@ static DIR *open_class_dir(const char *root)
 
 static void read_driver_version(const char *root, struct tts_hostchips *found)
 {
-    int fd = open_rooted_dir(root, MODULE_DIR);
+    int fd = tts_hostfile_open_root(root, MODULE_DIR);
     if (fd < 0)
         return;
     found->driver_loaded = true;
@@ -403,8 +393,8 @@ static void read_driver_version(const char *root, struct tts_hostchips *found)
     close(fd);
 }
 
-enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
-                                   const struct tts_alloc *alloc, struct tts_error *err)
+enum tts_status tts_hostchips_scan_sysfs(struct tts_hostchips *out, const char *root,
+                                         const struct tts_alloc *alloc, struct tts_error *err)
 {
     struct scan scan = {.root = root, .alloc = alloc ? alloc : tts_alloc_libc(), .err = err};
     struct tts_hostchips found = {.alloc = scan.alloc};
@@ -413,10 +403,7 @@ enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
     scan.class_dir = open_class_dir(root);
     if (scan.class_dir) {
         found.driver_loaded = true; /* no other driver creates this sysfs class */
-        scan.proc_fd = open_rooted_dir(root, PROC_DIR);
         status = add_host_chips(&scan, &found);
-        if (scan.proc_fd >= 0)
-            close(scan.proc_fd);
         closedir(scan.class_dir);
     } else if (errno != ENOENT) {
         status = fail_host_dir(&scan, errno);
@@ -425,6 +412,68 @@ enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
         *out = found;
     else
         tts_hostchips_release(&found);
+    return status;
+}
+
+enum tts_status tts_hostchips_read_pids(struct tts_hostchips *chips, const char *root,
+                                        struct tts_error *err)
+{
+    if (chips->count == 0)
+        return TTS_OK;
+    struct pid_room *room = chips->alloc->alloc(chips->alloc->ctx, sizeof *room);
+    if (!room)
+        return fail_host_memory(err);
+    int proc_fd = tts_hostfile_open_root(root, PROC_DIR);
+    for (size_t i = 0; i < chips->count; i++) {
+        struct tts_hostchip *chip = &chips->chips[i];
+        chip->pids_known = false;
+        chip->pid_count = 0;
+        if (proc_fd >= 0)
+            read_chip_pids(proc_fd, room, chip);
+    }
+    if (proc_fd >= 0)
+        close(proc_fd);
+    chips->alloc->free(chips->alloc->ctx, room, sizeof *room);
+    return TTS_OK;
+}
+
+enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
+                                   const struct tts_alloc *alloc, struct tts_error *err)
+{
+    struct tts_hostchips found;
+    enum tts_status status = tts_hostchips_scan_sysfs(&found, root, alloc, err);
+    if (status != TTS_OK)
+        return status;
+    status = tts_hostchips_read_pids(&found, root, err);
+    if (status == TTS_OK)
+        *out = found;
+    else
+        tts_hostchips_release(&found);
+    return status;
+}
+
+enum tts_status tts_hostchips_mark(const char *root, uint64_t *out, struct tts_error *err)
+{
+    struct scan scan = {.root = root, .err = err};
+    uint64_t mark = 0;
+    struct dirent *entry;
+    scan.class_dir = open_class_dir(root);
+    if (!scan.class_dir && errno != ENOENT)
+        return fail_host_dir(&scan, errno);
+    errno = 0;
+    while (scan.class_dir && (entry = readdir(scan.class_dir))) {
+        uint32_t node;
+        /* A sum, because the order of a directory may change. A driver that makes a chip again
+         * makes a new inode. */
+        if (parse_chip_node(entry->d_name, &node))
+            mark += tts_fnv1a64_u64(tts_fnv1a64_u64(TTS_FNV1A64_INIT, node), entry->d_ino);
+        errno = 0;
+    }
+    enum tts_status status = errno == 0 ? TTS_OK : fail_host_dir(&scan, errno);
+    if (scan.class_dir)
+        closedir(scan.class_dir);
+    if (status == TTS_OK)
+        *out = mark;
     return status;
 }
 

@@ -25,7 +25,7 @@ struct tts_hostchip {
     char firmware[TTS_HOST_TEXT_MAX];    /* version of the firmware bundle */
     char pci_address[TTS_HOST_TEXT_MAX]; /* "0000:01:00.0" */
     bool arch_known;
-    enum tts_arch arch; /* from the PCI device id, otherwise from the card type */
+    enum tts_arch arch; /* from the PCI device id, the card type or the name of the sensors */
     const char *preset; /* name of the preset of this card; NULL if no preset is known */
     /* True if the driver lists the processes that have the chip open (driver 2.5 and later). */
     bool pids_known;
@@ -49,5 +49,20 @@ struct tts_hostchips {
  * but cannot be read, and TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
                                                  const struct tts_alloc *alloc,
+                                                 struct tts_error *err);
+
+/* The two halves of a scan, for callers that look again and again. scan_sysfs() reads all but
+ * the processes and can return TTS_E_IO or TTS_E_NOMEM. read_pids() reads the processes of all
+ * chips anew: five system calls for each chip. Returns TTS_E_NOMEM; *chips is unchanged then.
+ */
+TTS_NODISCARD enum tts_status tts_hostchips_scan_sysfs(struct tts_hostchips *out,
+                                                       const char *root,
+                                                       const struct tts_alloc *alloc,
+                                                       struct tts_error *err);
+TTS_NODISCARD enum tts_status tts_hostchips_read_pids(struct tts_hostchips *chips,
+                                                      const char *root, struct tts_error *err);
+/* Sets *out to a number that changes if a chip comes, goes or is made again. Lists one
+ * directory. Returns TTS_E_IO like a scan. */
+TTS_NODISCARD enum tts_status tts_hostchips_mark(const char *root, uint64_t *out,
                                                  struct tts_error *err);
 void tts_hostchips_release(struct tts_hostchips *chips);

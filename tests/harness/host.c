@@ -3,6 +3,7 @@
 #include "harness/t.h"
 
 #include <errno.h>
+#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -119,4 +120,57 @@ void host_add_pids(uint32_t node, const char *text)
 {
     host_dir(host_proc(node, ""));
     host_put(host_proc(node, "pids"), text);
+}
+
+const char *host_process(uint32_t pid, const char *file)
+{
+    return of_node("proc/", pid, file);
+}
+
+void host_add_process(uint32_t pid, const char *comm, const char *levels, uint32_t start)
+{
+    char text[PATH_BYTES];
+    host_dir(host_process(pid, "fd"));
+    host_dir(host_process(pid, "ns"));
+    snprintf(text, sizeof text, "cpu 1 2 3\nintr 5 0 0\nbtime %d\nprocesses 9\n",
+             HOST_BOOT_SECONDS);
+    host_put("proc/stat", text);
+    snprintf(text, sizeof text,
+             "%" PRIu32 " (%s) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 3 0 %ld 17 18\n", pid,
+             comm, start * sysconf(_SC_CLK_TCK));
+    host_put(host_process(pid, "stat"), text);
+    snprintf(text, sizeof text,
+             "Name:\t%s\nTgid:\t%" PRIu32 "\nUid:\t0\t0\t0\t0\nNSpid:\t%s\nThreads:\t3\n", comm,
+             pid, levels);
+    host_put(host_process(pid, "status"), text);
+    int len = snprintf(text, sizeof text, "%s%c--run%c", comm, 0, 0);
+    host_put_bytes(host_process(pid, "cmdline"), text, (size_t)len);
+}
+
+void host_add_fd(uint32_t pid, uint32_t fd, const char *target)
+{
+    char name[32];
+    snprintf(name, sizeof name, "fd/%" PRIu32, fd);
+    T_EQ(symlink(target, host_path(host_process(pid, name))), 0);
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where)
+{
+    (void)info, (void)kind, (void)where;
+    return remove(path);
+}
+
+void host_remove_process(uint32_t pid)
+{
+    T_EQ(nftw(host_path(host_process(pid, "")), remove_entry, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+void host_add_lock(uint32_t node, int32_t pid)
+{
+    unsigned char bytes[56] = {0};
+    char name[64];
+    host_dir("dev/shm");
+    snprintf(name, sizeof name, "dev/shm/TT_UMD_LOCK.CHIP_IN_USE_%" PRIu32 "_PCIe", node);
+    memcpy(bytes + 52, &pid, sizeof pid);
+    host_put_bytes(name, bytes, sizeof bytes);
 }

@@ -18,6 +18,18 @@ void host_add_chip(uint32_t node, const char *pci_device);
 void host_attribute(uint32_t node, const char *name, const char *text);
 void host_add_pids(uint32_t node, const char *text);
 
+/* Adds a process that started `start` seconds after the kernel, with the files stat, status and
+ * cmdline ("NAME --run"), and without open files. `levels` is the process's number in each pid
+ * namespace: "4711\t4". The kernel started at HOST_BOOT_SECONDS. */
+enum { HOST_BOOT_SECONDS = 1000000 };
+void host_add_process(uint32_t pid, const char *comm, const char *levels, uint32_t start);
+/* Adds a link to the files that a process has open: 3 for "fd/3". */
+void host_add_fd(uint32_t pid, uint32_t fd, const char *target);
+void host_remove_process(uint32_t pid);
+/* Writes the lock of a chip with its owner. */
+void host_add_lock(uint32_t node, int32_t pid);
+const char *host_process(uint32_t pid, const char *file);
+
 /* Return the path of a chip's file: in the class directory, in its PCI device, or in procfs. */
 const char *host_class(uint32_t node, const char *file);
 const char *host_pci(uint32_t node, const char *file);

@@ -202,7 +202,7 @@ struct tts_hostview {
     struct tts_seenview *views;
     size_t view_count, view_capacity;
     struct tts_seenprocess *processes; /* by pid */
-    size_t process_count, process_capacity;
+    size_t process_count, process_capacity, processes_left_out;
     const struct tts_alloc *alloc;
 };
 

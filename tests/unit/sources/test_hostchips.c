@@ -200,6 +200,26 @@ T_TEST(a_pci_id_alone_tells_the_architecture)
     }
 }
 
+T_TEST(the_name_of_the_sensors_tells_the_architecture_if_nothing_else_does)
+{
+    host_new_driver("sensors", "2.10.0\n");
+    host_add_chip(0, "0x9999\n");
+    host_dir(host_pci(0, "hwmon/other"));
+    host_put(host_pci(0, "hwmon/other/name"), "wormhole\n");
+    T_TRUE(!scan_one().arch_known);
+    host_dir(host_pci(0, "hwmon/hwmon3"));
+    T_TRUE(!scan_one().arch_known);
+    host_put(host_pci(0, "hwmon/hwmon3/name"), "wormholes\n");
+    T_TRUE(!scan_one().arch_known);
+    host_put(host_pci(0, "hwmon/hwmon3/name"), "blackhole\n");
+    struct tts_hostchip chip = scan_one();
+    T_TRUE(chip.arch_known && chip.arch == TTS_ARCH_BLACKHOLE && chip.preset == NULL);
+    host_put(host_pci(0, "hwmon/hwmon3/name"), "wormhole\n");
+    T_EQ(scan_one().arch, TTS_ARCH_WORMHOLE);
+    host_put(host_pci(0, "device"), "0xb140\n");
+    T_EQ(scan_one().arch, TTS_ARCH_BLACKHOLE);
+}
+
 /* --- missing files ---------------------------------------------------------------------- */
 
 T_TEST(a_host_without_the_driver_has_no_chips_and_no_error)

@@ -1,0 +1,33 @@
+/* livechips.h: reads the chips of this host again and again: what the driver says about them,
+ * the processes that have them open, and the processes that locked them. Opens no device node.
+ *
+ * The files of sysfs are read at first, when the list of chips changes, and every 10 seconds.
+ * Holders and locks are read each time.
+ *
+ * The caller owns the struct: init, any number of reads, release. One thread at a time. */
+#pragma once
+
+#include "model/live/hostview.h"
+#include "sources/hostchips.h"
+
+struct tts_livechips {
+    const char *root; /* borrowed */
+    const struct tts_alloc *alloc;
+    struct tts_hostchips found;
+    bool is_scanned;
+    uint64_t mark;    /* of the list of chips at the last scan */
+    uint64_t scan_ns; /* time of the last scan */
+};
+
+/* `root` is put before /dev, /proc and /sys; it must outlive the struct. `alloc` NULL is the C
+ * library's. */
+void tts_livechips_init(struct tts_livechips *chips, const char *root,
+                        const struct tts_alloc *alloc);
+void tts_livechips_release(struct tts_livechips *chips);
+
+/* Appends the chips to view->chips and fills the facts about the driver. view->time_ns is the
+ * present time. A directory that cannot be read gives no chips. Costs about twelve system calls
+ * for each chip. Returns TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_livechips_read(struct tts_livechips *chips,
+                                                 struct tts_hostview *view,
+                                                 struct tts_error *err);

@@ -1,0 +1,42 @@
+/* liveprocs.h: facts about processes from /proc, kept over refreshes.
+ *
+ * A process that was read once costs two system calls in later refreshes. They use an open
+ * /proc/N/stat, which never means another process, even if the number of the process is used
+ * again. The other facts are read again if the name of the process changes, and every 10
+ * seconds. docs/design/live-sources.md lists the files.
+ *
+ * At most TTS_LIVEPROCS_OPEN_MAX processes keep files open, two for each process. The others
+ * are read completely at each refresh.
+ *
+ * Ownership: the caller owns the object and frees it. Threads: one thread. */
+#pragma once
+
+#include "model/live/hostview.h"
+
+enum { TTS_LIVEPROCS_OPEN_MAX = 192 };
+
+struct tts_liveprocs; /* opaque; heap */
+
+/* Makes an object without processes. `root` is put before /proc and is copied. `alloc` NULL is
+ * the C library's. Returns TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_liveprocs_new(const char *root, const struct tts_alloc *alloc,
+                                                struct tts_liveprocs **out,
+                                                struct tts_error *err);
+void tts_liveprocs_free(struct tts_liveprocs *procs); /* NULL is allowed */
+
+/* Begins a refresh: forgets the processes that were not added in the last refresh. `now_ns` is
+ * the present time. If `wants_nodes` is set, the nodes that each process has open are read, at
+ * most every 5 seconds. */
+void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool wants_nodes);
+
+/* Appends a process to view->processes, unless the process was added since begin, `pid` is 0,
+ * or TTS_HOSTVIEW_PROCESSES_MAX processes were added (counted in view->processes_left_out). A
+ * process that does not exist is added with is_alive false. Returns TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_liveprocs_add(struct tts_liveprocs *procs, uint32_t pid,
+                                                struct tts_hostview *view,
+                                                struct tts_error *err);
+
+/* Returns a descriptor of the directory /proc/N of a process that was added, borrowed until the
+ * next begin, or -1 if the process is not alive or keeps no files open. The descriptor can only
+ * be used as the start of a path, and never means another process. */
+int tts_liveprocs_dir(const struct tts_liveprocs *procs, uint32_t pid);
