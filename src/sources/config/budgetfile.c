@@ -14,7 +14,8 @@
 
 enum { SECTION_OVERALL = TTS_YAMLMAP_TOP + 1, SECTION_PHASES, SECTION_PHASE };
 
-/* KEY_LIMIT is last: in the table the rules follow the keys of the file itself. */
+/* The keys of the top level, then KEY_LIMIT. The table has one row for each key of the top
+ * level, and after them one row for each rule; all these rows have the type KEY_LIMIT. */
 enum { KEY_DEVICE, KEY_DEVICE_MEMORY, KEY_BASELINE, KEY_OVERALL, KEY_PHASES, KEY_LIMIT };
 
 enum { ROWS = KEY_LIMIT + TTS_BUDGET_RULES };
@@ -22,8 +23,8 @@ enum { ROWS = KEY_LIMIT + TTS_BUDGET_RULES };
 struct budget_reader {
     struct tts_budget *out;
     char section[TTS_YAMLMAP_QUOTE_MAX + 1]; /* name of the map of limits that is being read */
-    size_t section_begin;                    /* number of limits before this map */
-    uint32_t key_lines[KEY_LIMIT];           /* 0 if not seen */
+    size_t section_begin;                    /* value of limit_count when this map began */
+    uint32_t key_lines[KEY_LIMIT];           /* line of each key; 0 if the key was not seen */
 };
 
 static struct budget_reader *budget_reader_of(struct tts_yamlmap *map)
@@ -31,7 +32,7 @@ static struct budget_reader *budget_reader_of(struct tts_yamlmap *map)
     return map->ctx;
 }
 
-/* Refuses a token. `what` names the place, `wanted` the expected value. */
+/* Fails with "<what> is <kind of the token>: write <wanted>". */
 static enum tts_status refuse_budget_token(struct tts_yamlmap *map,
                                            const struct tts_yaml_token *token, const char *what,
                                            const char *wanted)
@@ -54,7 +55,7 @@ static bool is_budget_text(const struct tts_yaml_token *token)
     return tts_yamlmap_is_plain(token) && token->text[0] != '\0';
 }
 
-/* Puts a name into quotes. */
+/* Copies a name in quotes to `out`, cut to TTS_YAMLMAP_QUOTE_MAX bytes. Returns `out`. */
 static const char *quote_budget_name(const char *name, char out[TTS_YAMLMAP_QUOTE_MAX + 3])
 {
     snprintf(out, TTS_YAMLMAP_QUOTE_MAX + 3, "'%.*s'", TTS_YAMLMAP_QUOTE_MAX, name);
@@ -63,7 +64,8 @@ static const char *quote_budget_name(const char *name, char out[TTS_YAMLMAP_QUOT
 
 /* --- values ----------------------------------------------------------------------------- */
 
-/* Reads a path or the name of a device. */
+/* Reads the value of `device` (the name of a device or the path of its file) or of `baseline`
+ * (the path of a run). */
 static enum tts_status read_device_path(struct tts_yamlmap *map,
                                         const struct tts_yamlmap_row *row,
                                         const struct tts_yaml_token *token)
@@ -186,13 +188,15 @@ static enum tts_status read_limit(struct tts_yamlmap *map, const struct tts_yaml
             map, status, token->line, "invalid value '%.24s' for %s%s: expected %s",
             token->text, what, limit_error(status), wanted_limit(limit->rule, token->text));
     limit->line = token->line;
-    assert(out->limit_count < TTS_BUDGET_LIMITS_MAX); /* no key or unit occurs twice */
+    /* A key occurs at most once, and a list has each unit at most once, so the array cannot
+     * overflow. */
+    assert(out->limit_count < TTS_BUDGET_LIMITS_MAX);
     out->limits[out->limit_count++] = *limit;
     return TTS_OK;
 }
 
-/* Reads the rest of a list. Every limit in a list has a different unit, so a list with the same
- * unit twice is too long. */
+/* Reads the limits of a list up to its end. Refuses a list without limits and a list with two
+ * limits of the same unit. */
 static enum tts_status read_limits(struct tts_yamlmap *map, struct tts_budget_limit *limit)
 {
     const struct tts_budget *out = budget_reader_of(map)->out;
@@ -221,7 +225,8 @@ static enum tts_status read_limits(struct tts_yamlmap *map, struct tts_budget_li
 
 /* --- sections --------------------------------------------------------------------------- */
 
-/* Enters a map under `name`. */
+/* Enters the map that is the value of the key `name`. Refuses a value that is not a map;
+ * `wanted` names the expected content. */
 static enum tts_status enter_budget_section(struct tts_yamlmap *map, uint8_t section,
                                             const char *name,
                                             const struct tts_yaml_token *token,
@@ -248,7 +253,8 @@ static enum tts_status end_budget_section(struct tts_yamlmap *map,
                             reader->section);
 }
 
-/* Reads the label of a phase, which is the key of a map of limits. */
+/* Handles a key in `phases`: stores the key as the label of a phase, and enters the map of
+ * limits that follows. */
 static enum tts_status read_phase_limits(struct tts_yamlmap *map,
                                          const struct tts_yaml_token *key)
 {
@@ -364,7 +370,7 @@ static enum tts_status check_budget(const struct budget_reader *reader, struct t
     return tts_yaml_at_line(err, device > memory ? device : memory, TTS_E_INVALID);
 }
 
-/* Returns true if the line begins with blanks and one of them is a tab. */
+/* Returns true if line number `line` has a tab directly after its leading spaces. */
 static bool has_tab_indent(const char *text, size_t len, uint32_t line)
 {
     size_t at = 0;
@@ -406,7 +412,7 @@ enum tts_status tts_budgetfile_parse(const char *text, size_t len, struct tts_bu
     enum tts_status status = tts_yamlmap_read(&form, &reader, text, len, err);
     if (status == TTS_OK)
         status = check_budget(&reader, err);
-    /* The message of libyaml does not mention the tab. */
+    /* libyaml does not say in its message that the cause is a tab. */
     if (status == TTS_E_SYNTAX && err && strncmp(err->text, "not YAML", 8) == 0 &&
         has_tab_indent(text, len, err->line)) {
         uint32_t line = err->line;

@@ -8,11 +8,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number of a fact is its key. The two other keys are not facts. */
+/* A key that sets a fact has the number of the fact. The two other keys follow. */
 enum { KEY_DEVICE = TTS_FACTS, KEY_PRESET, KEYS };
 enum { VALUE_MAX = 63 };
 
-/* The values in the order of the file, because a fact may depend on earlier ones. */
+/* The values of the file, kept in the order of their lines: a fact may depend on earlier
+ * facts. */
 struct device_entries {
     struct device_entry {
         const char *key;
@@ -23,7 +24,7 @@ struct device_entries {
     size_t count;
 };
 
-/* Refuses a token. `what` names the place and begins the message. */
+/* Fails with "<what> is <kind of the token>: write 'key: value' lines ...". */
 static enum tts_status refuse_device_token(struct tts_yamlmap *map,
                                            const struct tts_yaml_token *token, const char *what)
 {
@@ -125,7 +126,8 @@ static enum tts_status build_file_chip(const struct device_entries *entries,
     }
     if (status != TTS_OK)
         return status;
-    /* Only the complete chip is checked, because a chip may be invalid before the last line. */
+    /* Check only the complete chip: until the last line is applied, the chip may contradict
+     * itself. */
     status = tts_yaml_at_line(err, line, tts_chip_check(&chip, err));
     if (status == TTS_OK)
         *out = chip;

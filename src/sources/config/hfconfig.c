@@ -30,8 +30,8 @@ static const struct name {
 };
 static_assert(sizeof names / sizeof names[0] == TTS_HF_KEYS, "each key has its name");
 
-/* Keys that show a special kind of model, unless the value is null, false, or a number of at
- * most `usual`. */
+/* Keys that show a special kind of model. A key does not count if its value is null, false, or
+ * a number of at most `usual`. */
 static const struct sign {
     const char *name;
     enum tts_hf_kind kind;
@@ -49,11 +49,11 @@ static const struct sign {
 };
 enum { SIGNS = sizeof signs / sizeof signs[0] };
 
-/* One object: the whole file, or its text_config. */
+/* The values of one JSON object: the whole file, or the object `text_config` in it. */
 struct level {
     struct tts_hf_value values[TTS_HF_KEYS];
     char model_type[TTS_HFCONFIG_TEXT_MAX];
-    uint32_t sign_lines[SIGNS]; /* 0 if the key is absent */
+    uint32_t sign_lines[SIGNS]; /* line of each key of `signs`; 0 if the key is absent */
     uint32_t quantization_line;
     char quantization[TTS_HFCONFIG_TEXT_MAX];
 };
@@ -114,7 +114,8 @@ static enum tts_status fail_config_value(struct reader *r, enum tts_status statu
     return tts_jsonpull_at(r->json, r->err, status);
 }
 
-/* Returns the length without ".0": some programs write 4096 as 4096.0. */
+/* Returns the length of the number without a fraction of zeros, because some programs write
+ * 4096 as 4096.0. */
 static size_t without_zero_fraction(const char *text, size_t len)
 {
     const char *point = memchr(text, '.', len);
@@ -196,7 +197,7 @@ static bool is_config_key(const char *key, size_t len, const char *name)
     return strlen(name) == len && memcmp(key, name, len) == 0;
 }
 
-/* Reads a text. Any other value leaves `out` unchanged. */
+/* Reads a string into `out`. A value of another type is skipped and leaves `out` unchanged. */
 static enum tts_status read_config_text(struct reader *r, char out[TTS_HFCONFIG_TEXT_MAX])
 {
     struct tts_jsonpull_token token;
@@ -238,7 +239,7 @@ static enum tts_status read_quantization(struct reader *r)
 
 /* ---- objects ---- */
 
-/* Enters the text_config. Until its end all keys belong to it. */
+/* Enters the object `text_config`. Until its end, all keys belong to r->text. */
 static enum tts_status enter_text_config(struct reader *r)
 {
     struct tts_jsonpull_token token;
@@ -267,7 +268,7 @@ static enum tts_status read_config_pair(struct reader *r, const char *key, size_
     return tts_jsonpull_skip(r->json, r->err);
 }
 
-/* Reads the rest of the open object. */
+/* Reads the pairs of the object whose beginning has been read, up to its end. */
 static enum tts_status read_config_object(struct reader *r)
 {
     r->level = &r->top;
@@ -314,8 +315,8 @@ static void take_config_level(const struct level *level, struct tts_hfconfig *ou
             out->values[key] = level->values[key];
 }
 
-/* Finds the kind of the model. The key names of GPT2 (n_embd, n_layer) do not make the model a
- * GPT2 if hidden_size, the usual name, is present too. */
+/* Sets the kind of the model from the first special key. The key names of GPT2 (n_embd,
+ * n_layer) count only if the usual name hidden_size is absent. */
 static void take_config_kind(const struct level *level, struct tts_hfconfig *out)
 {
     bool has_size = out->values[TTS_HF_HIDDEN_SIZE].is_set;
@@ -341,8 +342,9 @@ enum tts_status tts_hfconfig_check(const struct tts_hfconfig *config, struct tts
     return TTS_OK;
 }
 
-/* Combines the whole file and its text_config. The text_config describes a part of the model,
- * so if its sizes are used, its type is used too. */
+/* Combines the values of the whole file and of its text_config; the whole file takes
+ * precedence. The type of the model comes from text_config only if hidden_size comes from there
+ * too. */
 static struct tts_hfconfig combine_levels(const struct reader *r)
 {
     struct tts_hfconfig config = {0};

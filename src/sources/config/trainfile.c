@@ -32,20 +32,21 @@ enum train_section {
 };
 
 enum train_type {
-    TYPE_NUMBER, /* values that are kept; the target is an offset in struct tts_trainfile */
+    TYPE_NUMBER, /* this and the next three: a value that is kept; the target is its offset in
+                    struct tts_trainfile */
     TYPE_BOOL,
     TYPE_REAL,
     TYPE_TEXT,
-    TYPE_PASS,     /* a key that does not change the memory */
-    TYPE_ENTER,    /* a section; the target is its number */
-    TYPE_MESH,     /* two numbers */
-    TYPE_LORA,     /* the presence of this key and of the following keys shows a special kind of
-                      run: */
+    TYPE_PASS,  /* a key without effect on the memory; its value is skipped */
+    TYPE_ENTER, /* a section; the target is the number of the section */
+    TYPE_MESH,  /* a list of two numbers */
+    TYPE_LORA, /* This type and the following types mark keys that show a special kind of run if
+                  their value is set: */
     TYPE_PIPELINE, /* any value except null and false */
     TYPE_EXPERTS,
     TYPE_EXPERT_AXIS, /* any value except null, false and -1 */
     TYPE_GRPO,
-    TYPE_MLP, /* the section of another kind of model */
+    TYPE_MLP, /* the section of a model that is neither GPT2 nor Llama */
 };
 
 #define KEPT(field, section, name, type)                                                       \
@@ -59,8 +60,8 @@ enum train_type {
         name, SECTION_##section, TYPE_##type, 0                                                \
     }
 
-/* The keys in the parsers of tt-train and in the files that come with it, from January and
- * August 2026. */
+/* The keys that the parsers of tt-train read, and the keys in its configuration files, in the
+ * versions of January and August 2026. */
 static const struct tts_yamlmap_row rows[] = {
     ENTER(TOP, "training_config", TRAINING),
     ENTER(TOP, "device_config", DEVICE),
@@ -84,7 +85,7 @@ static const struct tts_yamlmap_row rows[] = {
     OF(TRAINING, "learning_rate", PASS),
     OF(TRAINING, "lr", PASS),
     OF(TRAINING, "weight_decay", PASS),
-    OF(TRAINING, "momentum", PASS), /* used only by the MNIST example */
+    OF(TRAINING, "momentum", PASS), /* only the MNIST example uses this key */
     OF(TRAINING, "beta1", PASS),
     OF(TRAINING, "beta2", PASS),
     OF(TRAINING, "eps", PASS),
@@ -106,7 +107,8 @@ static const struct tts_yamlmap_row rows[] = {
     OF(TRAINING, "validation_batch_size", PASS),
     OF(TRAINING, "weight_sync_every", PASS),
     OF(TRAINING, "grpo_config", GRPO),
-    OF(TRAINING, "multihost_config", PIPELINE), /* the path of a file with that section */
+    OF(TRAINING, "multihost_config",
+       PIPELINE), /* the path of a file with the section multihost_config */
     OF(TRAINING, "lora_config", LORA),
     OF(TRAINING, "lora", LORA),
     OF(TRAINING, "use_lora", LORA),
@@ -184,7 +186,7 @@ static const struct tts_yamlmap_row rows[] = {
 enum { ROWS = sizeof rows / sizeof rows[0] };
 static_assert((int)ROWS <= TTS_YAMLMAP_ROWS_MAX, "the reader keeps a line of each");
 
-/* Returns the value that a row fills, or NULL if the row fills none. */
+/* Returns the value of `file` that a row fills, or NULL if the row fills no value. */
 static struct tts_trainfile_value *row_field(struct tts_trainfile *file,
                                              const struct tts_yamlmap_row *row)
 {
@@ -222,7 +224,8 @@ static bool is_null_token(const struct tts_yaml_token *token)
            is_any_word(token->text, words, sizeof words / sizeof words[0]);
 }
 
-/* Returns true if the value is meant to be set: not null, false, 0 or empty. */
+/* Returns true if the token sets a value, that is, if the token is not null, false, 0 or
+ * empty. */
 static bool is_meant_token(const struct tts_yaml_token *token)
 {
     if (token->kind != TTS_YAML_SCALAR)
@@ -231,7 +234,7 @@ static bool is_meant_token(const struct tts_yaml_token *token)
            strcmp(token->text, "0") != 0;
 }
 
-/* Fails with "'name' must be <what>, but is <the token>". */
+/* Fails with "'<name>' must be <what>, but is <the token>". */
 static enum tts_status refuse_train_value(struct tts_yamlmap *map, enum tts_status status,
                                           const char *name, const char *what,
                                           const struct tts_yaml_token *token)
@@ -245,8 +248,8 @@ static enum tts_status refuse_train_value(struct tts_yamlmap *map, enum tts_stat
                             what, TTS_YAMLMAP_QUOTE_MAX, token->text, cut ? "..." : "");
 }
 
-/* Copies a number without the underscores that YAML allows between digits. Returns false if
- * other characters occur, or more digits than 64 bits have. */
+/* Copies a number without the underscores that YAML allows between digits. Returns false if the
+ * number has more than DIGITS_MAX other characters. */
 static bool without_underscores(const char *text, char out[DIGITS_MAX + 1])
 {
     size_t len = 0;
@@ -261,8 +264,8 @@ static bool without_underscores(const char *text, char out[DIGITS_MAX + 1])
     return true;
 }
 
-/* Parses a number. Refuses "010": it is 8 to programs that read YAML 1.1, but its author means
- * 10. */
+/* Parses a whole number. Refuses a leading 0: programs that read YAML 1.1 take "010" as 8, but
+ * its author probably means 10. */
 static enum tts_status parse_train_number(const char *text, uint64_t *out)
 {
     char digits[DIGITS_MAX + 1];
@@ -277,10 +280,12 @@ static enum tts_status parse_train_number(const char *text, uint64_t *out)
     return tts_number_parse(digits, len, out);
 }
 
-enum { EXPONENT_MAX = 1000 }; /* more than the number of digits of any scalar */
+enum {
+    EXPONENT_MAX = 1000
+}; /* a larger exponent decides the result, however many digits the scalar has */
 
-/* Returns the number of digits. Sets *first to the index of the first digit that is not 0;
- * leaves it unchanged if there is none. */
+/* Returns the number of digits at `text`. Sets *first to the index of the first digit that is
+ * not 0; leaves *first unchanged if there is no such digit. */
 static size_t count_real_digits(const char *text, size_t *first)
 {
     size_t count = 0;
@@ -293,7 +298,8 @@ static size_t count_real_digits(const char *text, size_t *first)
     return count;
 }
 
-/* Parses "e-3" and moves *text past it. An exponent that is too large to matter is limited. */
+/* Parses an exponent such as "e-3", if there is one, and moves *text past it. Stops adding
+ * digits at EXPONENT_MAX, so that *out cannot overflow. */
 static enum tts_status parse_exponent(const char **text, int *out)
 {
     const char *at = *text;
@@ -311,7 +317,8 @@ static enum tts_status parse_exponent(const char **text, int *out)
     return TTS_OK;
 }
 
-/* Parses a real number below 1: digits, perhaps with a point, and perhaps an exponent. */
+/* Parses a decimal number of at least 0 and below 1, with an optional exponent. Sets *out to 0
+ * if the number is 0, else to 1: the memory depends on nothing else. */
 static enum tts_status parse_real(const char *text, uint64_t *out)
 {
     bool is_negative = text[0] == '-';
@@ -327,7 +334,8 @@ static enum tts_status parse_real(const char *text, uint64_t *out)
     if (whole + part == 0 || parse_exponent(&text, &exponent) != TTS_OK || *text != '\0')
         return TTS_E_SYNTAX;
     bool is_any = first != SIZE_MAX || first_part != SIZE_MAX;
-    /* The exponent of the value when written as 0.d.... */
+    /* The power of ten if the number is written as 0.d with a first digit that is not 0. The
+     * number is below 1 only if this power is at most 0. */
     int power = exponent + (first != SIZE_MAX        ? (int)(whole - first)
                             : first_part != SIZE_MAX ? -(int)first_part
                                                      : 0);
@@ -383,8 +391,8 @@ static enum tts_status read_train_text(struct tts_yamlmap *map, const char *name
     return TTS_OK;
 }
 
-/* Returns true if the value counts as absent: a null, or the empty string for a key whose value
- * is a text. */
+/* Returns true if the value counts as absent: a null, or an empty string for a key that expects
+ * text. */
 static bool is_absent_value(const struct tts_yamlmap_row *row,
                             const struct tts_yaml_token *token)
 {
@@ -396,8 +404,8 @@ static bool is_absent_value(const struct tts_yamlmap_row *row,
 
 enum { DEPTH_MAX = 64 }; /* maximum depth of a skipped value */
 
-/* Returns true if the word "lora" begins at `at`: in "use_lora", "useLora" and "qlora", but not
- * in "exploration". */
+/* Returns true if the letters at `at` begin a word, as "lora" does in "use_lora", "useLora" and
+ * "qlora", but not in "exploration". */
 static bool begins_lora_word(const char *name, const char *at)
 {
     if (at == name || !tts_is_letter(at[-1]) || at[-1] == 'q' || at[-1] == 'Q')
@@ -405,8 +413,8 @@ static bool begins_lora_word(const char *name, const char *at)
     return *at >= 'A' && *at <= 'Z' && at[-1] >= 'a' && at[-1] <= 'z';
 }
 
-/* Returns true if a key is about adapters: "lora_rank", "use_peft". The ranks in DeepSeek's
- * attention are not. */
+/* Returns true if a key is about adapters, such as "lora_rank" or "use_peft". The ranks of the
+ * attention of DeepSeek are not about adapters. */
 static bool is_lora_key(const char *name)
 {
     if (strcmp(name, "q_lora_rank") == 0 || strcmp(name, "kv_lora_rank") == 0)
@@ -418,7 +426,8 @@ static bool is_lora_key(const char *name)
     return false;
 }
 
-/* Tells which scalars are keys: one bit for each depth, the innermost lowest. */
+/* Tells keys from values in a stream of tokens: one bit for each open map or list, the
+ * innermost in the lowest bit. */
 struct nest {
     uint64_t is_map, is_value_next;
     unsigned depth;
@@ -429,7 +438,7 @@ static bool opens_nest(const struct tts_yaml_token *token)
     return token->kind == TTS_YAML_MAP || token->kind == TTS_YAML_LIST;
 }
 
-/* Takes every token in order. Returns true if this token is a key. */
+/* Advances by one token; must see every token in order. Returns true if the token is a key. */
 static bool nest_next(struct nest *nest, const struct tts_yaml_token *token)
 {
     if (token->kind == TTS_YAML_MAP_END || token->kind == TTS_YAML_LIST_END) {
@@ -448,19 +457,20 @@ static bool nest_next(struct nest *nest, const struct tts_yaml_token *token)
     return is_key && token->kind == TTS_YAML_SCALAR;
 }
 
-/* Skips the rest of a value whose first token is known. *lora_line is the line of the first
- * adapter key in it that is meant to be set, 0 if there is none. An alias is not followed,
- * because its value was examined at its anchor. */
+/* Skips the rest of a value whose first token is `first`. Sets *lora_line to the line of the
+ * first adapter key in the value that sets something, or to 0. Does not follow an alias,
+ * because the value of the alias was examined at its anchor. */
 static enum tts_status find_lora_key(struct tts_yamlmap *map,
                                      const struct tts_yaml_token *first, uint32_t *lora_line)
 {
     struct nest nest = {0};
-    uint32_t key_line = 0; /* line of an adapter key whose value comes next */
+    uint32_t key_line =
+        0; /* line of the adapter key whose value is the next token; 0 if there is none */
     *lora_line = 0;
     nest_next(&nest, first);
     while (nest.depth > 0) {
         struct tts_yaml_token token;
-        /* The value of an adapter key may be an alias, so the alias is followed here. */
+        /* The value of an adapter key may be an alias, so follow the alias here. */
         enum tts_status status =
             key_line > 0 ? tts_yamlmap_next(map, &token) : tts_yamlmap_raw(map, &token);
         if (status != TTS_OK)
@@ -478,16 +488,19 @@ static enum tts_status find_lora_key(struct tts_yamlmap *map,
 
 /* ---- a file ---- */
 
-/* A file is read once, with two results: `all` has all values, and `rest` has all values except
- * those of transformer_config. `rest` is used if the file names a model file. */
+/* Reads one file into two results: `all` gets all values, `rest` all values except those of
+ * transformer_config. `rest` is used if the file names a model file, because the model file
+ * then replaces transformer_config. */
 struct train_reader {
     unsigned file;
-    bool only_model; /* other sections are skipped, except multihost_config */
+    bool only_model; /* read a model file: skip all sections except transformer_config and
+                        multihost_config */
     struct tts_trainfile *all, *rest;
-    uint32_t training_line, model_line, mlp_line; /* lines of the section names; 0 if absent */
+    uint32_t training_line, model_line, mlp_line; /* line of each section name; 0 if absent */
 };
 
-/* Returns result number `i` if the current section belongs to that result, else NULL. */
+/* Iterates over the results that take a value of the current section. Returns result number
+ * `i`, or NULL after the last one. */
 static struct tts_trainfile *section_result(const struct tts_yamlmap *map, int i)
 {
     const struct train_reader *reader = map->ctx;
@@ -496,7 +509,7 @@ static struct tts_trainfile *section_result(const struct tts_yamlmap *map, int i
     return i == 1 && !tts_yamlmap_is_in(map, SECTION_MODEL) ? reader->rest : NULL;
 }
 
-/* Stores the place, unless an earlier place is stored. */
+/* Stores a line and the current file, unless an earlier line is already stored. */
 static void put_train_place(const struct tts_yamlmap *map, uint32_t *where, uint8_t *file,
                             uint32_t line)
 {
@@ -507,7 +520,8 @@ static void put_train_place(const struct tts_yamlmap *map, uint32_t *where, uint
     }
 }
 
-/* Records an adapter key, which counts in every section. */
+/* Records the line of an adapter key. Both results get the line, because adapter keys count in
+ * every section. */
 static void flag_lora(const struct tts_yamlmap *map, uint32_t line)
 {
     const struct train_reader *reader = map->ctx;
@@ -515,7 +529,8 @@ static void flag_lora(const struct tts_yamlmap *map, uint32_t line)
     put_train_place(map, &reader->rest->lora_line, &reader->rest->lora_file, line);
 }
 
-/* Records the line of a key that shows a special kind of run, as `type` says. */
+/* Records the line of a key that shows a special kind of run. `type` is the type of the key's
+ * row. */
 static void flag_model_kind(const struct tts_yamlmap *map, enum train_type type, uint32_t line)
 {
     struct tts_trainfile *out;
@@ -564,9 +579,9 @@ static void count_unknown_key(const struct tts_yamlmap *map, const struct tts_ya
     }
 }
 
-/* Handles an unknown key. A key that is nearly a known one is a mistake that would change the
- * result. Any other key, and an adapter key, belongs to a program that is not known here. A key
- * with an anchor only holds values for other keys, so nothing can be missed. */
+/* Handles an unknown key. A key that resembles a known key is refused: a misspelled key would
+ * change the result. Any other key belongs to a program that is not known here and is counted.
+ * A key whose value has an anchor only holds a value for other keys and is not counted. */
 static enum tts_status read_train_unknown(struct tts_yamlmap *map,
                                           const struct tts_yaml_token *key, const char *best)
 {
@@ -727,8 +742,8 @@ static enum tts_status refuse_train_place(struct tts_yamlmap *map,
                            token->line);
 }
 
-/* Checks that the file has a model section or a training section. A file with mlp_config and
- * without transformer_config is a model that is not supported. */
+/* Checks that the file has a model section or a training section. A file that has mlp_config
+ * but no transformer_config describes a model that is not supported. */
 static enum tts_status check_sections(struct train_reader *reader, struct tts_error *err)
 {
     if (reader->mlp_line > 0 && reader->model_line == 0) {
@@ -748,7 +763,8 @@ static enum tts_status check_sections(struct train_reader *reader, struct tts_er
     return is_neither ? expect_sections(err, "not a configuration", 1) : TTS_OK;
 }
 
-/* After a failure the results may be incomplete. */
+/* Reads one file into the results of `reader`. After a failure the results may be
+ * incomplete. */
 static enum tts_status read_train_file(struct train_reader *reader, const char *text,
                                        size_t len, struct tts_error *err)
 {
@@ -783,8 +799,8 @@ static bool is_name_char(char c, bool is_first)
     return tts_is_letter(c) || c == '_' || (tts_is_digit(c) && !is_first);
 }
 
-/* Returns the length of "$NAME" or "${NAME}" at `text` and copies the name; 0 if there is
- * none. */
+/* Returns the length of the variable "$NAME" or "${NAME}" at `text`, and copies its name.
+ * Returns 0 if no variable begins there. */
 static size_t find_variable(const char *text, char name[TTS_TRAINFILE_TEXT_MAX])
 {
     bool in_braces = text[0] == '$' && text[1] == '{';
@@ -801,7 +817,7 @@ static size_t find_variable(const char *text, char name[TTS_TRAINFILE_TEXT_MAX])
     return begin + len + in_braces;
 }
 
-/* Appends text. Returns false if the result is too long. */
+/* Appends `text` to `out`. Returns false if the result would be too long. */
 static bool append_expanded(char out[TTS_TRAINFILE_TEXT_MAX], size_t *len, const char *text,
                             size_t text_len)
 {
@@ -813,7 +829,8 @@ static bool append_expanded(char out[TTS_TRAINFILE_TEXT_MAX], size_t *len, const
     return true;
 }
 
-/* Replaces variables. A variable that is not set stays as it is. */
+/* Copies a path and replaces environment variables. A variable that is not set stays in the
+ * text. Returns false if the result would be too long. */
 static bool expand_variables(const char *text, char out[TTS_TRAINFILE_TEXT_MAX])
 {
     size_t len = 0;
@@ -830,8 +847,8 @@ static bool expand_variables(const char *text, char out[TTS_TRAINFILE_TEXT_MAX])
     return true;
 }
 
-/* Returns true if the parts together are the path of a file, and copies the path to *out. A
- * path that is too long cannot be opened. */
+/* Returns true if the concatenation of the three parts is the path of an existing file, and
+ * copies that path to `out`. A path that is too long counts as not existing. */
 static bool path_exists(const char *dir, const char *between, const char *path,
                         char out[TTS_TRAINFILE_TEXT_MAX])
 {
@@ -849,8 +866,8 @@ static const char *path_base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Returns the part after the last "model_configs/", because model files have directories of
- * their own. */
+/* Returns the part of a path after the last "model_configs/", or the file name if that folder
+ * does not occur. Model files have folders of their own in it. */
 static const char *path_below_models(const char *path)
 {
     static const char models[] = "model_configs/";
@@ -860,7 +877,7 @@ static const char *path_below_models(const char *path)
     return below == path ? path_base_name(path) : below;
 }
 
-/* Copies the directory of a path with its slash; "" is the current directory. */
+/* Copies the directory of a path, with its final slash; "" if the path has no directory. */
 static void path_directory(const char *path, char out[TTS_TRAINFILE_TEXT_MAX])
 {
     size_t len = (size_t)(path_base_name(path) - path);
@@ -869,8 +886,9 @@ static void path_directory(const char *path, char out[TTS_TRAINFILE_TEXT_MAX])
     out[len] = '\0';
 }
 
-/* Finds a model file. Users copy files out of the tree, so perhaps only the last part of the
- * path is right. */
+/* Searches for a model file and copies its path. Users copy configurations out of the source
+ * tree, so perhaps only the last part of `path` is right. `dir` is the directory of the
+ * training file. */
 static bool find_model_path(const char *path, const char *dir, char out[TTS_TRAINFILE_TEXT_MAX])
 {
     static const char *const above[] = {"../", "../../"};
@@ -889,8 +907,9 @@ static bool find_model_path(const char *path, const char *dir, char out[TTS_TRAI
     return false;
 }
 
-/* Finds the model file that the file `beside` ("-": no file) calls `named`. TTS_E_NOT_FOUND:
- * there is no such file, and `missing` is its path. TTS_E_RANGE: too long. err has no line. */
+/* Finds the model file that the training file `beside` calls `named`, and copies its path to
+ * `out`. `beside` is "-" if the training file is standard input. TTS_E_NOT_FOUND: there is no
+ * such file; `missing` is its path. TTS_E_RANGE: the path is too long. err has no line. */
 static enum tts_status find_named_model(const char *named, const char *beside,
                                         char out[TTS_TRAINFILE_TEXT_MAX],
                                         char missing[TTS_TRAINFILE_TEXT_MAX],
@@ -929,7 +948,7 @@ static enum tts_status keep_model_path(struct train_load *load, const char *path
     return TTS_OK;
 }
 
-/* Marks all values as values of a model file. Called if the requested file is a model file. */
+/* Marks all values as values of the model file, because the requested file is a model file. */
 static void mark_as_model_file(struct tts_trainfile *out)
 {
     for (size_t i = 0; i < ROWS; i++) {
@@ -964,7 +983,7 @@ static enum tts_status load_train_model(struct train_load *load, struct tts_erro
                : status;
 }
 
-/* Returns true if the run is not modelled, whatever its model is. */
+/* Returns true if runs of this kind are not supported, whatever their model is. */
 static bool is_not_modelled(const struct tts_trainfile *file)
 {
     return file->lora_line != 0 || file->pipeline_line != 0 || file->moe_line != 0 ||
@@ -992,7 +1011,7 @@ static enum tts_status load_train_files(struct train_load *load, const char *pat
         mark_as_model_file(out);
         return TTS_OK;
     }
-    if (out->model_config.is_set) { /* a model file counts more than a transformer_config */
+    if (out->model_config.is_set) { /* a model file takes precedence over transformer_config */
         memcpy(load->rest.paths, out->paths, sizeof out->paths);
         *out = load->rest;
         return load_train_model(load, err);

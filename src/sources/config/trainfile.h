@@ -1,6 +1,6 @@
-/* trainfile.h: the values in the training and model configurations of tt-train
- * (docs/design/train-config.md). Each value keeps its file and line. No defaults are filled in
- * here. */
+/* trainfile.h: reads the training and model configurations of tt-train
+ * (docs/design/train-config.md). Each value keeps its file and line. Absent values stay absent:
+ * defaults are filled in elsewhere. */
 #pragma once
 
 #include "ttscope/status.h"
@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The keys whose values this project uses. X(field of struct tts_trainfile, section, "key",
- * type) */
+/* The keys whose values are kept. X(field of struct tts_trainfile, section, "key", type) */
 #define TTS_TRAINFILE_KEYS(X)                                                                  \
     X(batch_size, TRAINING, "batch_size", NUMBER)                                              \
     X(accumulation, TRAINING, "gradient_accumulation_steps", NUMBER)                           \
@@ -57,7 +56,7 @@ struct tts_textfile;
 
 struct tts_trainfile_value {
     bool is_set;
-    const char *key; /* its name in the file; NULL if it is not set */
+    const char *key; /* name of the key in the file; NULL if the value is not set */
     uint8_t file;    /* index in tts_trainfile.paths */
     uint32_t line;   /* line of the value */
     uint64_t number; /* NUMBER; BOOL: 0 or 1; REAL: 0 if the value is 0, else 1 */
@@ -70,43 +69,44 @@ struct tts_trainfile {
 #define TTS_TRAINFILE_FIELD(field, section, name, type) struct tts_trainfile_value field;
     TTS_TRAINFILE_KEYS(TTS_TRAINFILE_FIELD)
 #undef TTS_TRAINFILE_FIELD
-    uint64_t mesh_shape[2]; /* of device_config; 0 0 if absent */
+    uint64_t mesh_shape[2]; /* mesh_shape of device_config; 0 0 if absent */
     uint32_t mesh_line;
     /* Lines of sections that show a kind of run that is not supported; 0 if absent. */
     uint32_t lora_line, pipeline_line, moe_line, grpo_line, mlp_line;
     uint8_t lora_file, pipeline_file, moe_file, grpo_file, mlp_file;
-    /* Keys that are skipped and reported because no known key is near them: their number, the
+    /* Keys that are skipped and reported, because they resemble no known key: their number, the
      * names of the first ones, and the place of the first one. */
     uint64_t unknown_keys;
     char unknown_names[TTS_TRAINFILE_UNKNOWN][64];
     uint32_t unknown_line;
     uint8_t unknown_file;
-    /* The paths, for messages. "" if there is no such file: a model file alone has no training
-     * file. */
+    /* The paths of the two files, for messages. A path is "" if there is no such file: for
+     * example, if a model file is loaded alone, there is no training file. */
     char paths[TTS_TRAINFILE_FILES][TTS_TRAINFILE_TEXT_MAX];
     /* After a failure: the path of the model file that does not exist, with its variables
-     * replaced; "" for another failure. */
+     * replaced; "" if the failure has another cause. */
     char missing_model[TTS_TRAINFILE_TEXT_MAX];
 };
 
-/* Loads a training file and the model file that it names, or a model file alone (with
- * `transformer_config`, without `training_config`). A training file that has its own
- * `transformer_config` and names no model file is both. If it names a model file, the model
- * file counts. A run of a kind that is not supported (see the lines above) may have no model;
+/* Loads a training file and the model file that it names, or a model file alone. A model file
+ * has `transformer_config` and no `training_config`. A training file without the name of a
+ * model file must have `transformer_config` itself. If it has both, the model file takes
+ * precedence. A run of a kind that is not supported (see the lines above) may have no model;
  * then the path of the model is "".
- * "-" is standard input. `text` is the content of `path` if it was already read, otherwise
- * NULL. *out takes about 20 KB of the caller's memory.
- * TTS_E_SYNTAX, TTS_E_NOT_FOUND (an unknown key: err names the nearest key; a model file that
- * does not exist; no section of either kind), TTS_E_RANGE: err->line is the line and *bad_file
- * the file, an index of paths. After a failure only the known paths and missing_model are
- * written in *out. TTS_E_IO, TTS_E_NOMEM: there is no line. */
+ * The path "-" means standard input. `text` is the content of `path` if the caller has already
+ * read it, otherwise NULL. *out needs about 20 KB of the caller's memory.
+ * TTS_E_SYNTAX: not YAML, or a value of a wrong type. TTS_E_RANGE: a value above a limit.
+ * TTS_E_NOT_FOUND: an unknown key (err names the nearest known key), a model file that does not
+ * exist, or none of the expected sections. These set err->line, and *bad_file to the index of
+ * the file in `paths`. TTS_E_IO, TTS_E_NOMEM: there is no line. After a failure only `paths`
+ * and `missing_model` of *out are written. */
 TTS_NODISCARD enum tts_status tts_trainfile_load(const char *path,
                                                  const struct tts_textfile *text,
                                                  struct tts_trainfile *out, unsigned *bad_file,
                                                  struct tts_error *err);
 
-/* Parses one file from memory and adds its values to *out. `file` is its index. The paths are
- * unchanged. */
+/* Parses one file from memory and adds its values to *out. `file` is the index of the file in
+ * `paths`. Does not change `paths`. After a failure *out is unchanged. */
 TTS_NODISCARD enum tts_status tts_trainfile_parse(const char *text, size_t len, unsigned file,
                                                   struct tts_trainfile *out,
                                                   struct tts_error *err);

@@ -1,10 +1,10 @@
-/* Three layers: the tokens of the text, the tokens with each alias replaced by the value of its
- * anchor, and the map.
+/* The reader has three layers: the tokens of the text; the same tokens, but each alias is
+ * replaced by the value of its anchor; the map.
  *
- * From the first anchor on, the tokens are kept in a log, whose size is limited by the length
- * of the text. An alias is a range of the log. Limits keep a few lines of aliases from
- * producing billions of values: TTS_YAML_REPLAYED_MAX tokens in all, and a nesting of
- * TTS_YAML_FRAMES_MAX aliases. An anchor that contains its own alias is refused. */
+ * From the first anchor on, all tokens are kept in a log, whose size is limited by the length
+ * of the text. An alias is a range of the log. A few lines with aliases could expand to
+ * billions of values, so two limits apply: TTS_YAML_REPLAYED_MAX tokens in all, and
+ * TTS_YAML_FRAMES_MAX nested aliases. An anchor that contains its own alias is refused. */
 #include "sources/config/yamlmap.h"
 
 #include "base/error.h"
@@ -28,7 +28,7 @@ enum {
 
 struct tts_yaml {
     yaml_parser_t parser;
-    const char *text; /* borrowed; after a byte order mark */
+    const char *text; /* borrowed; begins after the byte order mark */
     size_t len;
     uint32_t last_line;
 };
@@ -41,10 +41,10 @@ struct tts_yaml_range {
 struct tts_yaml_entry {
     uint8_t kind; /* enum tts_yaml_kind */
     bool quoted, too_long;
-    uint16_t len; /* of a scalar: number of bytes from `at` on */
+    uint16_t len; /* scalar: number of its bytes, from `at` on */
     uint32_t line;
-    size_t at;                    /* of a scalar: offset in refs->bytes */
-    struct tts_yaml_range target; /* of an alias */
+    size_t at;                    /* scalar: offset in refs->bytes */
+    struct tts_yaml_range target; /* alias: range of its value in the log */
 };
 
 struct tts_yaml_refs {
@@ -52,27 +52,28 @@ struct tts_yaml_refs {
     const struct tts_alloc *alloc;
     struct tts_yaml_entry *log;
     size_t count, capacity;
-    char *bytes; /* the bytes of the scalars in the log */
+    char *bytes; /* the bytes of all scalars in the log */
     size_t byte_count, byte_capacity;
     struct tts_yaml_anchor {
         char name[TTS_YAML_ANCHOR_MAX + 1];
         struct tts_yaml_range range;
         unsigned depth; /* depth of the text where the anchor begins */
-        bool is_open;   /* the value of the anchor has not ended */
+        bool is_open;   /* the end of the anchor's value has not been read yet */
     } anchors[TTS_YAML_ANCHORS_MAX];
     size_t anchor_count;
-    unsigned depth; /* depth of the text */
-    bool is_kept;   /* tokens are added to the log */
+    unsigned depth; /* number of open maps and lists in the text */
+    bool is_kept;   /* tokens are added to the log from now on */
     struct tts_yaml_range frames[TTS_YAML_FRAMES_MAX];
     size_t frame_count;
     uint64_t replayed;
 };
 
-/* A map of the file. The maps that '<<' merges into it are read after its own keys, which take
- * precedence. The last map on the stack is read next. */
+/* An open map of the file. The maps that '<<' merges into this map are read after its own keys,
+ * so that its own keys take precedence. The last range in `merges` is read first. */
 struct tts_yamlmap_level {
     uint8_t section;
-    bool is_merged; /* all keys that the map itself has are read; the merged maps follow */
+    bool is_merged; /* all keys of the map itself have been read, and now the merged maps are
+                       read */
     uint32_t merge_line;
     struct tts_yaml_range merges[TTS_YAMLMAP_MERGES_MAX];
     size_t merge_count;
@@ -88,8 +89,8 @@ enum tts_status tts_yaml_at_line(struct tts_error *err, uint32_t line, enum tts_
     return status;
 }
 
-/* Returns the line of an offset. Counts only the line ends that text editors also know, not all
- * line ends of libyaml. */
+/* Returns the number of the line that contains `offset`. Counts only the line ends that text
+ * editors count; libyaml knows more. */
 static uint32_t text_line(const char *text, size_t len, size_t offset)
 {
     uint32_t line = 1;
@@ -98,15 +99,15 @@ static uint32_t text_line(const char *text, size_t len, size_t offset)
     return line;
 }
 
-/* Returns the line of a mark. libyaml counts the end of the text as a line of its own, even if
- * there is none. */
+/* Returns the line of a mark. libyaml may place the end of the text after its last line, so the
+ * result is limited to the last line. */
 static uint32_t mark_line(const struct tts_yaml *yaml, const yaml_mark_t *mark)
 {
     return mark->line < yaml->last_line ? (uint32_t)mark->line + 1 : yaml->last_line;
 }
 
-/* Returns the line of an error of libyaml. A missing colon and a missing quote are detected
- * much later, so the line of their beginning is better. */
+/* Returns the line of an error of libyaml. libyaml detects a missing colon or quote much later
+ * in the text, so these errors get the line where the key or the quoted text begins. */
 static uint32_t problem_line(const struct tts_yaml *yaml)
 {
     const yaml_parser_t *parser = &yaml->parser;
@@ -130,7 +131,8 @@ static enum tts_status fail_yaml(const struct tts_yaml *yaml, struct tts_error *
     return tts_yaml_at_line(err, problem_line(yaml), TTS_E_SYNTAX);
 }
 
-/* Returns the first line end that libyaml knows but no editor shows (NEL, LS, PS), or NULL. */
+/* Returns the first line end that libyaml accepts but editors do not show (NEL, LS, PS), or
+ * NULL. */
 static const char *find_hidden_end(const char *text, size_t len)
 {
     static const char *const ends[] = {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
@@ -143,8 +145,8 @@ static const char *find_hidden_end(const char *text, size_t len)
     return first;
 }
 
-/* Opens a text in UTF-8, with or without a byte order mark. TTS_E_SYNTAX: it holds a NUL byte
- * or a hidden line end. TTS_E_NOMEM. */
+/* Opens a text in UTF-8, with or without a byte order mark. TTS_E_SYNTAX: the text contains a
+ * NUL byte or a hidden line end. TTS_E_NOMEM. */
 static enum tts_status open_yaml(struct tts_yaml *yaml, const char *text, size_t len,
                                  struct tts_error *err)
 {
@@ -176,8 +178,8 @@ static enum tts_status open_yaml(struct tts_yaml *yaml, const char *text, size_t
     return TTS_OK;
 }
 
-/* Fills text, bytes, len and the flags about them from the bytes of a scalar. Copies at most
- * TTS_YAML_SCALAR_MAX bytes. */
+/* Sets text, bytes, len, unprintable and control of a token from the bytes of a scalar. Copies
+ * at most TTS_YAML_SCALAR_MAX bytes. */
 static void fill_scalar(struct tts_yaml_token *token, const char *bytes, size_t len)
 {
     token->len = len < TTS_YAML_SCALAR_MAX ? len : TTS_YAML_SCALAR_MAX;
@@ -199,7 +201,7 @@ static void copy_scalar(const yaml_event_t *event, struct tts_yaml_token *out)
     fill_scalar(out, (const char *)event->data.scalar.value, len);
 }
 
-/* Copies the anchor and the tag, which may be NULL. */
+/* Copies the name of an anchor and notes whether there is a tag. Both arguments may be NULL. */
 static void copy_anchor_and_tag(const yaml_char_t *anchor, const yaml_char_t *tag,
                                 struct tts_yaml_token *out)
 {
@@ -226,7 +228,7 @@ static enum tts_yaml_kind event_kind(yaml_event_type_t type)
     return kinds[type];
 }
 
-/* Reads the next event and copies it, so that the event can be freed at once. */
+/* Reads the next event of libyaml, copies it to *out and frees it. */
 static enum tts_status read_yaml_event(struct tts_yaml *yaml, struct tts_yaml_token *out,
                                        struct tts_error *err)
 {
@@ -281,7 +283,7 @@ static bool closes_value(enum tts_yaml_kind kind)
 
 /* ---- anchors ---- */
 
-/* Returns the latest anchor with this name, or NULL. */
+/* Returns the last anchor with this name, or NULL. YAML allows a name to be used again. */
 static const struct tts_yaml_anchor *find_anchor(const struct tts_yaml_refs *refs,
                                                  const char *name)
 {
@@ -304,7 +306,7 @@ static enum tts_status open_anchor(struct tts_yaml_refs *refs,
     return TTS_OK;
 }
 
-/* Closes the anchors of the value that ends at the last entry of the log. */
+/* Closes the open anchors whose value ends with the last entry of the log. */
 static void close_anchors(struct tts_yaml_refs *refs)
 {
     for (size_t i = 0; i < refs->anchor_count; i++) {
@@ -370,7 +372,7 @@ static void fill_logged_token(const struct tts_yaml_refs *refs,
         fill_scalar(out, refs->bytes + entry->at, entry->len);
 }
 
-/* Returns the end of the value that begins at `begin`. */
+/* Returns the index in the log after the value that begins at `begin`. */
 static size_t logged_value_end(const struct tts_yaml_refs *refs, size_t begin)
 {
     size_t at = begin, depth = 0;
@@ -385,7 +387,8 @@ static size_t logged_value_end(const struct tts_yaml_refs *refs, size_t begin)
 
 /* ---- tokens ---- */
 
-/* Reads a token of the text. An alias sets *target. */
+/* Reads the next token of the text and adds it to the log if needed. For an alias, sets *target
+ * to the range of its value. */
 static enum tts_status read_text_token(struct tts_yaml_refs *refs, struct tts_yaml_token *out,
                                        struct tts_yaml_range *target, struct tts_error *err)
 {
@@ -451,8 +454,9 @@ static enum tts_status read_raw_token(struct tts_yaml_refs *refs, struct tts_yam
     return read_any_token(refs, out, &target, err);
 }
 
-/* Reads the next token, with an alias replaced by its value. TTS_E_SYNTAX: not YAML, a tag, or
- * an alias without an anchor. TTS_E_RANGE: above a limit. TTS_E_NOMEM. */
+/* Reads the next token. If the token is an alias, reads the tokens of its value instead.
+ * TTS_E_SYNTAX: not YAML, a tag, or an alias without an anchor. TTS_E_RANGE: a limit is
+ * exceeded. TTS_E_NOMEM. */
 static enum tts_status read_resolved_token(struct tts_yaml_refs *refs,
                                            struct tts_yaml_token *out, struct tts_error *err)
 {
@@ -469,7 +473,8 @@ static enum tts_status read_resolved_token(struct tts_yaml_refs *refs,
 
 /* ---- merge keys ---- */
 
-/* Reads one complete value and returns its range in the log. */
+/* Reads one complete value. Sets *out to its range in the log (for an alias, the range of the
+ * target) and *line to its line. */
 static enum tts_status read_whole_value(struct tts_yaml_refs *refs, struct tts_yaml_range *out,
                                         uint32_t *line, struct tts_error *err)
 {
@@ -495,7 +500,8 @@ static enum tts_status read_whole_value(struct tts_yaml_refs *refs, struct tts_y
     return TTS_OK;
 }
 
-/* Returns the range of a value in the log; for an alias the range of its target. */
+/* Returns the range in the log of the value that begins at `begin`; for an alias, the range of
+ * its target. */
 static struct tts_yaml_range logged_value(const struct tts_yaml_refs *refs, size_t begin)
 {
     const struct tts_yaml_entry *entry = &refs->log[begin];
@@ -504,9 +510,9 @@ static struct tts_yaml_range logged_value(const struct tts_yaml_refs *refs, size
     return (struct tts_yaml_range){begin, logged_value_end(refs, begin)};
 }
 
-/* Reads the value of a merge key: a map or a list of maps. Fills `out` with the ranges of the
- * maps in their order. TTS_E_SYNTAX: another value. TTS_E_RANGE: more than `max` maps. Other
- * errors like read_resolved_token(). */
+/* Reads the value of a merge key, which must be a map or a list of maps. Fills `out` with the
+ * ranges of the maps, in their order. TTS_E_SYNTAX: another value. TTS_E_RANGE: more than `max`
+ * maps. Otherwise returns the errors of read_resolved_token(). */
 static enum tts_status read_merge_maps(struct tts_yaml_refs *refs, struct tts_yaml_range *out,
                                        size_t max, size_t *count, struct tts_error *err)
 {
@@ -531,8 +537,8 @@ static enum tts_status read_merge_maps(struct tts_yaml_refs *refs, struct tts_ya
     return TTS_OK;
 }
 
-/* Makes the pairs of a logged map, and its end, the next tokens. TTS_E_RANGE: aliases are
- * nested too deeply; the error is at `line`. */
+/* Makes the keys and values of a logged map, and its end, the next tokens. TTS_E_RANGE: aliases
+ * are nested too deeply; the error names `line`. */
 static enum tts_status replay_map(struct tts_yaml_refs *refs, struct tts_yaml_range range,
                                   uint32_t line, struct tts_error *err)
 {
@@ -599,7 +605,8 @@ void tts_yamlmap_enter(struct tts_yamlmap *map, uint8_t section)
             map->lines[i] = 0;
 }
 
-/* Reads the maps of '<<'. The first map takes precedence, so it goes on top of the stack. */
+/* Reads the value of '<<' and puts its maps on the stack of merges. The first map goes on top,
+ * because it takes precedence. */
 static enum tts_status read_yamlmap_merge(struct tts_yamlmap *map, uint32_t line)
 {
     struct tts_yamlmap_level *level = current_level(map);
@@ -615,7 +622,8 @@ static enum tts_status read_yamlmap_merge(struct tts_yamlmap *map, uint32_t line
     return TTS_OK;
 }
 
-/* Ends the map of a section, or a map that is merged into it. */
+/* Handles the end of a map. Begins the next map that is merged into it, or closes its
+ * section. */
 static enum tts_status end_yamlmap_level(struct tts_yamlmap *map,
                                          const struct tts_yaml_token *token)
 {
@@ -648,7 +656,8 @@ enum tts_status tts_yamlmap_check_once(struct tts_yamlmap *map, const char *name
                             TTS_YAMLMAP_QUOTE_MAX, name, seen);
 }
 
-/* Returns the row of a key in the current section, or NULL and the nearest key, if any. */
+/* Returns the row of a key in the current section. If there is none, returns NULL and sets
+ * *best to the nearest key or NULL. */
 static const struct tts_yamlmap_row *
 find_row(const struct tts_yamlmap *map, const struct tts_yaml_token *token, const char **best)
 {
@@ -670,7 +679,7 @@ find_row(const struct tts_yamlmap *map, const struct tts_yaml_token *token, cons
     return NULL;
 }
 
-/* Skips the value of a merged key, because the section already has the key. */
+/* Skips the value of a key in a merged map. Called if the section already has that key. */
 static enum tts_status pass_yamlmap_value(struct tts_yamlmap *map)
 {
     unsigned depth = 0;
@@ -714,7 +723,7 @@ static enum tts_status read_yamlmap_pair(struct tts_yamlmap *map,
 
 /* ---- the document ---- */
 
-/* Reads the beginning of the document and of its map. */
+/* Reads the beginning of the document and of its map, and refuses an empty document. */
 static enum tts_status open_yamlmap(struct tts_yamlmap *map)
 {
     bool has_refs = map->form->has_refs;
@@ -747,7 +756,7 @@ static enum tts_status read_yamlmap_levels(struct tts_yamlmap *map)
     return TTS_OK;
 }
 
-/* Reads the end of the document. Nothing may follow the map. */
+/* Reads the end of the document. Fails if a second document follows. */
 static enum tts_status close_yamlmap(struct tts_yamlmap *map)
 {
     struct tts_yaml_token token;

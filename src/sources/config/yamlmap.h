@@ -1,13 +1,13 @@
-/* yamlmap.h: reads a YAML text that is one map of known keys with sections, as described by a
+/* yamlmap.h: reads a YAML text that is one map with known keys and sections, as described by a
  * table.
  *
- * A form describes a kind of file: its rows (key, section, type, target) and the functions that
- * store values and write error texts. The reader finds the row of each key, suggests the
+ * A form describes one kind of file. It has rows (key, section, type, target) and functions
+ * that store values and write error texts. The reader finds the row of each key, suggests the
  * nearest key for a misspelled one, refuses a key that occurs twice, keeps the line of each
  * key, follows sections and merge keys, and accepts only one document.
- * Only this file knows libyaml, which uses its own allocator. The length of the text and the
- * depth of its values limit its memory.
- * Caller's memory, one thread. */
+ * Only this file uses libyaml, which has its own allocator. Its memory is limited by the length
+ * of the text and the depth of the values.
+ * A struct tts_yamlmap is on the stack of tts_yamlmap_read(). One thread uses it. */
 #pragma once
 
 #include "base/compiler.h"
@@ -22,7 +22,9 @@
 enum {
     TTS_YAML_SCALAR_MAX = 511, /* bytes; enough for a path */
     TTS_YAML_ANCHOR_MAX =
-        63, /* bytes of a name; two longer names are equal if these bytes are */
+        /* Bytes of the name of an anchor. Longer names that agree in these bytes count as
+         * equal. */
+    63,
 };
 
 enum tts_yaml_kind {
@@ -40,21 +42,24 @@ enum tts_yaml_kind {
 struct tts_yaml_token {
     enum tts_yaml_kind kind;
     uint32_t line;
-    bool dressed;     /* a map, a list or a scalar that has an anchor or a tag */
-    bool tagged;      /* the value has a tag */
-    bool quoted;      /* a scalar in quotes, or a block of text: a text, not a number */
-    bool too_long;    /* text and bytes hold only its beginning */
+    bool dressed;  /* the value (not an alias) has an anchor or a tag */
+    bool tagged;   /* the value has a tag */
+    bool quoted;   /* the scalar is in quotes or a block of text, so its value is a text, not a
+                      number */
+    bool too_long; /* the scalar is longer than `text` and `bytes`, which hold its beginning */
     bool unprintable; /* `text` has '?' in place of a byte that is not printable ASCII */
     bool control;     /* `bytes` has an ASCII control character, perhaps a NUL */
     char text[TTS_YAML_SCALAR_MAX + 1];
-    char bytes[TTS_YAML_SCALAR_MAX + 1]; /* as in the file: UTF-8, terminated */
-    size_t len;                          /* length of bytes */
+    char bytes[TTS_YAML_SCALAR_MAX + 1]; /* as in the file, in UTF-8; terminated */
+    size_t len;                          /* number of bytes in `bytes` */
     char anchor[TTS_YAML_ANCHOR_MAX +
-                1]; /* the name of its anchor, or of the alias; "" if none */
+                /* Name of the anchor of the value, or of the anchor that an alias names; "" if
+                 * there is none. */
+                1];
 };
 
-/* Adds a line to an error that has been set. Does nothing if `status` is TTS_OK. Returns
- * `status`. */
+/* Sets the line of an error that has been set. Does nothing if `status` is TTS_OK. `err` may be
+ * NULL. Returns `status`. */
 enum tts_status tts_yaml_at_line(struct tts_error *err, uint32_t line, enum tts_status status);
 
 /* ---- the map ---- */
@@ -68,54 +73,56 @@ enum {
 
 struct tts_yamlmap_row {
     const char *key;
-    uint8_t section; /* section of the key */
+    uint8_t section; /* the section that has the key */
     uint8_t type;    /* meaning defined by the form */
     uint16_t target; /* destination of the value, defined by the form */
 };
 
-/* The place of a token that is not allowed there. */
+/* The place of a refused token: an empty document, the whole document, or a key. */
 enum tts_yamlmap_place { TTS_YAMLMAP_EMPTY, TTS_YAMLMAP_DOCUMENT, TTS_YAMLMAP_KEY };
 
 struct tts_yamlmap;
 
 struct tts_yamlmap_form {
-    const char *what; /* for messages: "a device file" */
+    const char *what; /* the kind of file, for messages: "a device file" */
     size_t max_bytes;
     const struct tts_yamlmap_row *rows;
     size_t row_count; /* at most TTS_YAMLMAP_ROWS_MAX */
-    /* True: anchors, aliases and merge keys are followed, and keys match exactly. False:
-     * aliases, anchors and tags are refused, and keys match in upper or lower case, with '-'
-     * for '_'. */
+    /* If true, anchors, aliases and merge keys are followed, and keys must match exactly. If
+     * false, aliases, anchors and tags are refused, and keys match in upper or lower case, with
+     * '-' for '_'. */
     bool has_refs;
-    /* All functions set map->err before they return an error. `refuse` never returns TTS_OK. */
+    /* A function that returns an error must first set map->err. `refuse` handles a token at a
+     * place where it is not allowed, and never returns TTS_OK. */
     enum tts_status (*refuse)(struct tts_yamlmap *map, const struct tts_yaml_token *token,
                               enum tts_yamlmap_place place);
-    /* Handles a key without a row. `best` is the nearest key of the section, or NULL. The
-     * function must read the value. */
+    /* Handles a key that has no row. `best` is the nearest key of the section, or NULL. The
+     * function must read the value of the key. */
     enum tts_status (*unknown)(struct tts_yamlmap *map, const struct tts_yaml_token *key,
                                const char *best);
-    /* Handles the value of a row. `token` is its first token. */
+    /* Handles the value of a key that has a row. `token` is the first token of the value. */
     enum tts_status (*value)(struct tts_yamlmap *map, const struct tts_yamlmap_row *row,
                              const struct tts_yaml_token *token);
-    /* Handles the end of a section other than the top. May be NULL. */
+    /* Handles the end of a section, but not the end of the file. May be NULL. */
     enum tts_status (*end)(struct tts_yamlmap *map, const struct tts_yaml_token *token);
 };
 
 struct tts_yamlmap {
     const struct tts_yamlmap_form *form;
-    void *ctx; /* for the form */
+    void *ctx; /* argument of tts_yamlmap_read(), for the functions of the form */
     struct tts_error *err;
     /* The rest is private. */
     struct tts_yaml *yaml;
     struct tts_yaml_refs *refs;
-    uint32_t
-        lines[TTS_YAMLMAP_ROWS_MAX];  /* of each key in the section entered last; 0 if absent */
-    struct tts_yamlmap_level *levels; /* TTS_YAMLMAP_LEVELS_MAX */
+    uint32_t lines[TTS_YAMLMAP_ROWS_MAX]; /* line of each key in the section entered last; 0 if
+                                             absent */
+    struct tts_yamlmap_level *levels;     /* array of TTS_YAMLMAP_LEVELS_MAX */
     size_t depth;
 };
 
-/* Reads the whole text. TTS_E_SYNTAX: not YAML, not this form, a key twice, too large.
- * TTS_E_RANGE, TTS_E_NOMEM, or a status of the form's functions. err->line is the line. */
+/* Reads the whole text. TTS_E_SYNTAX: not YAML, not this form, a key twice, or too large.
+ * TTS_E_RANGE: a limit is exceeded. TTS_E_NOMEM. A status of a function of the form is returned
+ * unchanged. err->line is the line. */
 TTS_NODISCARD enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *form, void *ctx,
                                                const char *text, size_t len,
                                                struct tts_error *err);
@@ -124,23 +131,23 @@ TTS_NODISCARD enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *fo
 
 TTS_NODISCARD enum tts_status tts_yamlmap_next(struct tts_yamlmap *map,
                                                struct tts_yaml_token *out);
-/* Like tts_yamlmap_next(), but an alias is one token, for values that are skipped. Only for a
- * form with has_refs. */
+/* Like tts_yamlmap_next(), but returns an alias as one token. For values that are skipped.
+ * Allowed only if the form has has_refs. */
 TTS_NODISCARD enum tts_status tts_yamlmap_raw(struct tts_yamlmap *map,
                                               struct tts_yaml_token *out);
-/* Sets an error with its line. Returns `status`. */
+/* Sets the text and the line of map->err. Returns `status`. */
 enum tts_status tts_yamlmap_fail(struct tts_yamlmap *map, enum tts_status status, uint32_t line,
                                  const char *format, ...) TTS_PRINTF(4, 5);
-/* Enters the map that has just begun. Its keys belong to `section`. */
+/* Enters the map whose first token has been read. Its keys belong to `section`. */
 void tts_yamlmap_enter(struct tts_yamlmap *map, uint8_t section);
 uint8_t tts_yamlmap_section(const struct tts_yamlmap *map);
-/* Returns true if the reader is in `section`, a section of the file, or in a section inside it.
- */
+/* Returns true if the current section is `section`, which must be directly below the top, or is
+ * inside `section`. */
 bool tts_yamlmap_is_in(const struct tts_yamlmap *map, uint8_t section);
-/* Returns the line of the key of a row, or 0. */
+/* Returns the line of the key of a row; 0 if the key was not seen. */
 uint32_t tts_yamlmap_line(const struct tts_yamlmap *map, const struct tts_yamlmap_row *row);
-/* Returns TTS_E_SYNTAX if `seen` is not 0: the name already occurs in line `seen`. */
+/* Fails with TTS_E_SYNTAX if `seen` is not 0: the name already occurs in line `seen`. */
 TTS_NODISCARD enum tts_status tts_yamlmap_check_once(struct tts_yamlmap *map, const char *name,
                                                      uint32_t seen, uint32_t line);
-/* Returns true if a token is a scalar without anchor and tag. */
+/* Returns true if a token is a scalar that has no anchor and no tag. */
 bool tts_yamlmap_is_plain(const struct tts_yaml_token *token);
