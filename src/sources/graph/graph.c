@@ -18,15 +18,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The figures, counted node by node as the runtime's own functions count them. All zero at the
- * start. */
+/* The running sums behind the figures. Each node changes them as the runtime's own functions
+ * would. All fields are zero at the start. */
 struct tts_graph_sums {
     struct tts_graph_figures figures;
     int64_t dram_bytes;
     int64_t cb_bytes, dfb_bytes, scratchpad_bytes, l1_bytes, total_bytes;
     int64_t legacy_program_bytes, legacy_buffer_bytes;
     uint64_t depth; /* number of open functions */
-    /* Set after a top-level function_start: the inputs of the function count. */
+    /* True from a top-level function_start until the first node that is not an L1 buffer or a
+     * tensor: the nodes in between are the inputs of the function. */
     bool takes_inputs;
 };
 
@@ -35,7 +36,8 @@ enum { LOOK_FIRST_BYTES = 128 * 1024 };
 struct tts_graph_frame {
     uint64_t hash;
     uint64_t start_ns;
-    /* Index of the frame that the events of this frame belong to (model/ophelper.h). */
+    /* Index of the frame that the events in this function are attributed to. For a helper
+     * function this is the frame around it (model/ophelper.h). */
     uint16_t owner;
     uint8_t len;
     char name[TTS_OP_NAME_MAX];
@@ -43,28 +45,29 @@ struct tts_graph_frame {
 
 enum tts_graph_state {
     TTS_GRAPH_STARTS,
-    TTS_GRAPH_NODES, /* in the array */
+    TTS_GRAPH_NODES, /* reading the array of nodes */
     TTS_GRAPH_CUTS,
     TTS_GRAPH_ENDS,
-    TTS_GRAPH_TAIL, /* after the array */
+    TTS_GRAPH_TAIL, /* reading the rest of the report, after the array */
     TTS_GRAPH_DONE,
 };
 
 struct tts_graph {
     struct tts_jsonpull *json;
     struct tts_jsonpull_source source;
-    unsigned char *ahead; /* the first bytes of the input; NULL if the caller owns them */
+    unsigned char *ahead; /* the first bytes of the input; NULL if the caller keeps them */
     size_t ahead_bytes;   /* capacity of `ahead` */
     tts_jsonpull_fn on_read;
     void *on_read_ctx;
     enum tts_graph_state state;
     bool is_report;
     bool has_node;  /* `node` was read and is not yet applied */
-    bool has_event; /* `item` holds an event, which is given after the chips that are due */
-    bool is_broken; /* every call returns `broken` */
+    bool has_event; /* `item` holds an event, which is returned after the chips that are due */
+    bool is_broken; /* a call failed: every later call returns `broken` */
     struct tts_error broken;
     bool has_times;
-    uint64_t clock_ns; /* time since the capture began, as far as durations are known */
+    uint64_t
+        clock_ns; /* time since the capture began: the sum of the durations that are known */
     uint64_t node_idx; /* index of `node` */
     uint64_t seq;
     struct tts_graph_node node;
@@ -73,14 +76,15 @@ struct tts_graph {
     struct tts_graph_table table;
     struct tts_graph_devices devices;
     struct tts_graph_note notes[TTS_GRAPH_NOTES];
-    /* The outermost functions, at most sums.depth of them. */
+    /* The open functions, outermost first. Functions deeper than TTS_GRAPH_DEPTH have no
+     * frame. */
     struct tts_graph_frame frames[TTS_GRAPH_DEPTH];
     const struct tts_alloc *alloc;
 };
 
 /* ---- figures ---- */
 
-/* Adds to a sum and stops at the maximum of 64 bits. No device has that much memory. */
+/* Adds to a sum. The result is limited to INT64_MAX; no device has that much memory. */
 static void add_bytes(int64_t *sum, uint64_t bytes)
 {
     assert(bytes <= INT64_MAX);
@@ -88,7 +92,7 @@ static void add_bytes(int64_t *sum, uint64_t bytes)
         *sum = INT64_MAX;
 }
 
-/* Subtracts from a sum, which stops at 0. Returns the amount subtracted. */
+/* Subtracts from a sum; the result is at least 0. Returns the amount that was subtracted. */
 static uint64_t take_bytes(int64_t *sum, uint64_t bytes)
 {
     assert(*sum >= 0);
@@ -119,7 +123,7 @@ static void sum_program_end(struct tts_graph_sums *sums)
     sums->legacy_program_bytes = 0;
 }
 
-/* Counts a node of any type, before its other effects. */
+/* Counts a node of any type. Called before the function that counts the details of the node. */
 static void sum_node(struct tts_graph_sums *sums, enum tts_node_type type)
 {
     sums->figures.nodes++;
@@ -139,7 +143,7 @@ static void sum_node(struct tts_graph_sums *sums, enum tts_node_type type)
     }
 }
 
-/* Counts a `buffer` node. */
+/* Counts a `buffer` node. Only the L1 inputs of a top-level function change a sum. */
 static void sum_buffer(struct tts_graph_sums *sums, enum tts_node_memory memory,
                        uint64_t size_bytes)
 {
@@ -150,8 +154,8 @@ static void sum_buffer(struct tts_graph_sums *sums, enum tts_node_memory memory,
     raise_legacy_peak(sums);
 }
 
-/* Counts an allocation by the values of its own node. `per_bank_bytes` is its size on one
- * core. */
+/* Counts an allocation. All values come from its own node; `per_bank_bytes` is the size of the
+ * buffer on one core. */
 static void sum_alloc(struct tts_graph_sums *sums, enum tts_node_memory memory,
                       uint64_t size_bytes, uint64_t per_bank_bytes)
 {
@@ -172,8 +176,8 @@ static void sum_alloc(struct tts_graph_sums *sums, enum tts_node_memory memory,
     raise_peak(&figures->peak_total_bytes, sums->total_bytes);
 }
 
-/* Counts a free. The size comes from the freed buffer, the size on one core from the node
- * itself. */
+/* Counts a free. `memory` and `size_bytes` come from the freed buffer; `own_memory` and
+ * `per_bank_bytes` come from the node of the free. */
 static void sum_free(struct tts_graph_sums *sums, enum tts_node_memory memory,
                      uint64_t size_bytes, enum tts_node_memory own_memory,
                      uint64_t per_bank_bytes)
@@ -185,7 +189,7 @@ static void sum_free(struct tts_graph_sums *sums, enum tts_node_memory memory,
     }
     if (memory == TTS_NODE_L1)
         take_bytes(&sums->legacy_buffer_bytes, size_bytes);
-    /* The sums do not include buffers that were allocated before the capture, so a sum may be
+    /* A buffer that was allocated before the capture is not in the sums, so a sum may be
      * smaller than the freed size. */
     if (own_memory != TTS_NODE_DRAM)
         take_bytes(&sums->total_bytes, take_bytes(&sums->l1_bytes, per_bank_bytes));
@@ -222,7 +226,8 @@ uint64_t tts_graph_line(const struct tts_graph *graph)
     return graph->json ? tts_jsonpull_marked_line(graph->json) : 0;
 }
 
-/* Counts a note. The first note of each kind keeps its text and place. */
+/* Adds a note. Only the first note of each kind keeps its text and place; later ones are
+ * counted. */
 TTS_PRINTF(3, 4)
 
 static void add_graph_note(struct tts_graph *graph, enum tts_graph_note_kind kind,
@@ -247,8 +252,8 @@ static const struct tts_graph_frame *innermost_frame(const struct tts_graph *gra
     return depth > 0 ? &graph->frames[depth - 1] : NULL;
 }
 
-/* Begins an event of this kind in the current operation. The caller fills in the other
- * fields. */
+/* Begins an event of the current operation in graph->item. Returns the event; the caller fills
+ * in its other fields. */
 static struct tts_event *new_graph_event(struct tts_graph *graph, enum tts_event_kind kind,
                                          uint32_t device)
 {
@@ -265,15 +270,15 @@ static struct tts_event *new_graph_event(struct tts_graph *graph, enum tts_event
     return &graph->item.event;
 }
 
-/* Removes the event, because it is not valid, and notes the reason. */
+/* Drops the event in graph->item, because the event is invalid, and notes the reason. */
 static void drop_graph_event(struct tts_graph *graph, const char *why)
 {
     graph->has_event = false;
     add_graph_note(graph, TTS_GRAPH_BAD_NODE, "%s", why);
 }
 
-/* Finds the index of the node's device, 0 if the node names none. Returns false after a
- * note. */
+/* Finds the index of the device that the node names; a node without a device means device 0. If
+ * the device is invalid, adds a note and returns false. */
 static bool find_node_device(struct tts_graph *graph, enum tts_graph_role role, uint16_t *out)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -291,9 +296,9 @@ static bool find_node_device(struct tts_graph *graph, enum tts_graph_role role, 
     return *out != TTS_GRAPH_NO_DEVICE;
 }
 
-/* Advances the clock. Nodes have durations, but no times: a function starts when the one before
- * it ended, or together with the function around it, and ends after its duration. The clock
- * never goes back. */
+/* Advances the clock to the end of the current function. Nodes have a duration but no time, so
+ * a function is assumed to start when the previous function ended, or together with the
+ * function around it. The clock never goes back. */
 static void advance_graph_clock(struct tts_graph *graph, uint64_t start_ns)
 {
     uint64_t end_ns;
@@ -304,7 +309,7 @@ static void advance_graph_clock(struct tts_graph *graph, uint64_t start_ns)
         graph->clock_ns = end_ns;
 }
 
-/* Begins a function. It gets a frame if there is room, and an event in any case. */
+/* Begins a function. Functions deeper than TTS_GRAPH_DEPTH get an event but no frame. */
 static void begin_function(struct tts_graph *graph)
 {
     static const char no_name[] = "(no name)";
@@ -418,8 +423,8 @@ static void apply_part(struct tts_graph *graph, enum tts_event_kind kind)
 
 /* ---- buffers ---- */
 
-/* Returns the pool of the node's buffer; TTS_POOLS for the host, TTS_POOLS + 1 if it is
- * unknown. */
+/* Returns the pool of the node's buffer, TTS_POOLS if the buffer is in host memory, or
+ * TTS_POOLS + 1 if the pool is unknown. */
 static uint8_t node_pool(const struct tts_graph_node *node)
 {
     static const uint8_t pools[] = {TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOLS, TTS_POOL_L1_SMALL,
@@ -432,7 +437,8 @@ static uint8_t node_pool(const struct tts_graph_node *node)
     return node->memory == TTS_NODE_L1 ? TTS_POOL_L1 : TTS_POOLS + 1;
 }
 
-/* Returns the memory that "type" names. Without a "type" the pool decides. */
+/* Returns the memory that the key "type" names. If the key is absent, the pool determines the
+ * memory. */
 static enum tts_node_memory node_memory(const struct tts_graph_node *node, uint8_t pool)
 {
     if (node->memory != TTS_NODE_NO_MEMORY)
@@ -440,7 +446,8 @@ static enum tts_node_memory node_memory(const struct tts_graph_node *node, uint8
     return pool == TTS_POOL_DRAM || pool == TTS_POOL_TRACE ? TTS_NODE_DRAM : TTS_NODE_L1;
 }
 
-/* Reads the buffer that the node describes, except its id. Returns false after a note. */
+/* Reads the buffer that the node describes, without its id. If the node is invalid, adds a note
+ * and returns false. */
 static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -471,8 +478,8 @@ static bool read_buffer(struct tts_graph *graph, struct tts_graph_buffer *out)
     return true;
 }
 
-/* Finds the id of the node's buffer, the first of its connections. Returns false after a
- * note. */
+/* Reads the id of the buffer that the node refers to, which is the first of its connections. If
+ * there is none, adds a note and returns false. */
 static bool find_linked_buffer(struct tts_graph *graph, uint64_t *id)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -489,7 +496,8 @@ static uint64_t divide_pages_up(uint64_t a, uint64_t b)
 }
 
 /* Returns the bytes that the fullest of `banks` banks holds of a buffer of `size` bytes. Counts
- * pages like the runtime before max_size_per_bank; the alignment is left out. */
+ * whole pages, as the runtime did before it wrote max_size_per_bank, and does not round up to
+ * the alignment. */
 static uint64_t bank_share(uint64_t size, uint64_t page, uint64_t banks)
 {
     assert(page > 0 && banks > 0);
@@ -500,8 +508,8 @@ static uint64_t bank_share(uint64_t size, uint64_t page, uint64_t banks)
     return bytes < TTS_EVENT_BYTES_MAX ? bytes : size;
 }
 
-/* Returns the bytes of the node's buffer on the fullest core. The whole buffer has `size`
- * bytes. */
+/* Returns the bytes that the node's buffer occupies on the fullest core. `size` is the size of
+ * the whole buffer; it is returned, with a note, if the node tells no more. */
 static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t device)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -524,7 +532,8 @@ static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t devi
     return size;
 }
 
-/* Copies the address, page size and cores of the request, if they are valid. */
+/* Copies the address, page size and number of cores of the request to the event. Invalid values
+ * are left out and noted. */
 static void set_event_request(struct tts_graph *graph, struct tts_event *event)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -561,7 +570,8 @@ static enum tts_status put_known_buffer(struct tts_graph *graph,
     return status;
 }
 
-/* Enters the buffer of a `buffer` node, whether or not it is allocated later. */
+/* Handles a `buffer` node: enters its buffer into the table. A later node may allocate the
+ * buffer, or none. */
 static enum tts_status know_buffer(struct tts_graph *graph, struct tts_error *err)
 {
     const struct tts_graph_node *node = &graph->node;
@@ -604,7 +614,8 @@ static void make_alloc_event(struct tts_graph *graph, const struct tts_graph_buf
         drop_graph_event(graph, why.text);
 }
 
-/* Notes a difference from the `buffer` node. The figures and the events then differ. */
+/* Adds a note if the allocation of a buffer contradicts its `buffer` node. The figures and the
+ * events then disagree. */
 static void compare_buffers(struct tts_graph *graph, const struct tts_graph_buffer *own,
                             const struct tts_graph_buffer *known)
 {
@@ -638,8 +649,8 @@ static enum tts_status allocate_buffer(struct tts_graph *graph, struct tts_error
                        "buffer %" PRIu64 " is allocated but has no earlier node", id);
         known = own;
     }
-    /* The free is counted with the size of the `buffer` node, and with the device and pool of
-     * the allocation. */
+    /* The free will be counted with the size of the `buffer` node, but with the device and the
+     * pool of the allocation. */
     known.device = own.device;
     known.pool = own.pool;
     known.is_allocated = true;
@@ -700,15 +711,16 @@ static void check_node(struct tts_graph *graph)
                        node->type_text);
 }
 
-/* Applies graph->node: makes an event in graph->item, marks chips that are due, counts figures,
- * adds notes. TTS_E_NOMEM. TTS_E_RANGE: too many buffers. */
+/* Applies graph->node: counts the figures, adds notes, may put an event into graph->item, and
+ * marks the chips that are due. TTS_E_NOMEM. TTS_E_RANGE: too many buffers. */
 static enum tts_status apply_node(struct tts_graph *graph, struct tts_error *err)
 {
     enum tts_node_type type = graph->node.type;
     check_node(graph);
     if (type == TTS_NODE_FUNCTION_END)
         end_function(
-            graph); /* before sum_node(), so that the event is in the function that ends */
+            /* Must precede sum_node(): the event belongs to the function that ends here. */
+            graph);
     sum_node(&graph->sums, type);
     switch (type) {
     case TTS_NODE_FUNCTION_START:
@@ -761,7 +773,8 @@ struct report_device {
     bool has_id, has_banks, has_l1;
 };
 
-/* Keeps the facts of a report entry. The entry's number is a mesh, a chip or both. */
+/* Stores the values of an entry of "devices". In a split trace the entry's number may mean a
+ * mesh, a chip or both, so both get the values. */
 static void keep_report_device(struct tts_graph *graph, const struct report_device *told)
 {
     if (!told->has_id || told->id > UINT32_MAX)
@@ -779,7 +792,7 @@ static void keep_report_device(struct tts_graph *graph, const struct report_devi
     }
 }
 
-/* Reads one object of "devices": the number of L1 banks and the L1 size of a core. */
+/* Reads one object of "devices": its number of L1 banks and the L1 size of one core. */
 static enum tts_status read_report_device(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_jsonpull_token token;
@@ -846,7 +859,7 @@ static enum tts_status open_node_array(struct tts_graph *graph, struct tts_error
     return status;
 }
 
-/* Reads up to the array of nodes. */
+/* Reads the report up to the beginning of the array of nodes. */
 static enum tts_status read_report_head(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_jsonpull_token token;
@@ -922,8 +935,8 @@ static enum tts_status read_node(struct tts_graph *graph, struct tts_error *err)
 
 /* ---- life ---- */
 
-/* Reads until source.before has TTS_GRAPH_LOOK_BYTES or the whole input. A failed read is
- * ignored here: the same read fails again later. */
+/* Reads until source.before has TTS_GRAPH_LOOK_BYTES or the whole input. Ignores a failed read,
+ * because the reader repeats the read later and reports the failure then. */
 static enum tts_status read_ahead(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_jsonpull_source *source = &graph->source;
@@ -953,7 +966,7 @@ static enum tts_status read_ahead(struct tts_graph *graph, struct tts_error *err
     return TTS_OK;
 }
 
-/* Looks at the nodes in source.before. Errors are ignored here: they are found again later. */
+/* Examines the nodes in source.before. Ignores errors, because the reader finds them again. */
 static enum tts_status look_ahead(struct tts_graph *graph, struct tts_graph_look *look,
                                   struct tts_error *err)
 {
@@ -983,7 +996,7 @@ static enum tts_status look_ahead(struct tts_graph *graph, struct tts_graph_look
     return TTS_OK;
 }
 
-/* Keeps the result of the look and resets everything else. */
+/* Resets everything except the result of the look ahead. */
 static void forget_look(struct tts_graph *graph, const struct tts_graph_look *look)
 {
     graph->state = TTS_GRAPH_STARTS;
@@ -994,14 +1007,14 @@ static void forget_look(struct tts_graph *graph, const struct tts_graph_look *lo
     memset(graph->notes, 0, sizeof graph->notes);
     tts_graph_devices_start(&graph->devices, look);
     graph->has_times = look->has_durations;
-    /* Tensors of a single chip add no information. Without dispatch their pairs are not
-     * used. */
+    /* Skip the pairs of tensors if they add no information (a single chip) or are not used (the
+     * runtime does not dispatch). */
     bool is_undispatched = look->has_zero_address && !look->has_address;
     bool is_single = look->has_pairs && !look->has_spread;
     graph->node.wants_pairs = graph->devices.is_split || (!is_single && !is_undispatched);
 }
 
-/* Looks ahead, then prepares to read from the beginning. */
+/* Looks ahead, then prepares to read the input from its beginning. */
 static enum tts_status begin_reading(struct tts_graph *graph, struct tts_error *err)
 {
     struct tts_graph_look look = {0};
@@ -1017,7 +1030,7 @@ static enum tts_status begin_reading(struct tts_graph *graph, struct tts_error *
     return status;
 }
 
-/* Returns the size of the UTF-8 byte order mark (U+FEFF) at the start of `bytes`, 0 if there is
+/* Returns the size of the UTF-8 byte order mark (U+FEFF) at the start of `bytes`; 0 if there is
  * none. */
 static size_t mark_bytes(const unsigned char *bytes, size_t len)
 {
@@ -1173,8 +1186,8 @@ static void give_chip(struct tts_graph *graph, struct tts_item *out)
     set_item_time(graph, out);
 }
 
-/* Creates the event that ends the program of the next chip. The event belongs to the operation
- * of the node. */
+/* Turns graph->item into the event that ends the program of the next chip. The operation of the
+ * item stays that of the current node. */
 static void next_ending(struct tts_graph *graph)
 {
     struct tts_graph_devices *devices = &graph->devices;
@@ -1187,7 +1200,7 @@ static void next_ending(struct tts_graph *graph)
     graph->item.event.device = devices->device[i].id;
 }
 
-/* Gives the next item that the last node produced. Returns false if there are no more. */
+/* Returns the next item that the last node produced. Returns false if there are no more. */
 static bool give_pending(struct tts_graph *graph, struct tts_item *out)
 {
     if (graph->devices.due > 0) {
@@ -1207,7 +1220,7 @@ static bool give_pending(struct tts_graph *graph, struct tts_item *out)
 
 /* ---- reading ---- */
 
-/* Reads the first node, which decides whether the input is a trace at all. */
+/* Reads the first node. The input is refused if it does not begin like a trace. */
 static enum tts_status start_graph(struct tts_graph *graph, struct tts_error *err)
 {
     enum tts_status status = begin_reading(graph, err);
@@ -1244,7 +1257,7 @@ static void end_nodes(struct tts_graph *graph)
     tts_assert_expensive(tts_graph_is_valid(graph));
 }
 
-/* Reads nodes until there is an item to give. */
+/* Reads and applies nodes until an item can be returned or the array ends. */
 static enum tts_status advance_to_item(struct tts_graph *graph, struct tts_error *err)
 {
     enum tts_status status = TTS_OK;

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* Returns true if a tensor names the number as a chip and none as a mesh. */
+/* Returns true if tensors name the number as a chip, but not as a mesh. */
 static inline bool is_chip_only(const struct tts_graph_number *number)
 {
     return number->is_chip && !number->is_mesh;
@@ -68,7 +68,8 @@ void tts_graph_look_node(struct tts_graph_look *look, const struct tts_graph_nod
         number->has_parts = true;
 }
 
-/* Returns true if meshes and chips are numbered separately and a number is used for both. */
+/* Returns true if the runtime numbers meshes and chips separately and the trace uses one number
+ * for both. */
 static bool is_look_split(const struct tts_graph_look *look)
 {
     /* If the runtime does not dispatch, circular buffers carry the number of the mesh, and
@@ -85,13 +86,13 @@ static bool is_look_split(const struct tts_graph_look *look)
         bare_chips += number->has_parts && !is_mesh;
         is_shared |= is_mesh && is_chip;
     }
-    /* A chip with parts and without buffers has its buffers under the number of a mesh. If
-     * there are several meshes, only a tensor tells which one. */
+    /* A chip that has parts but no buffers keeps its buffers under the number of a mesh. If
+     * there are several meshes, only the pairs of tensors tell which one. */
     return is_shared && (uses_pairs || (bare_chips > 0 && meshes == 1));
 }
 
-/* Returns the one number with buffers and without parts, which is a mesh; NULL if there is no
- * such number or more than one. For a trace that is not split. */
+/* Returns the only number that has buffers but no parts; this number is a mesh. Returns NULL if
+ * no number or more than one is like that. Only for a trace that is not split. */
 static const struct tts_graph_number *find_look_mesh(const struct tts_graph_look *look)
 {
     const struct tts_graph_number *mesh = NULL;
@@ -142,8 +143,8 @@ uint32_t tts_graph_device_id(const struct tts_graph_devices *devices, uint32_t n
     uint16_t chip = find_graph_device(devices, number);
     if (mesh != TTS_GRAPH_NO_DEVICE || chip == TTS_GRAPH_NO_DEVICE)
         return TTS_MESH_ID(number);
-    /* A chip has buffers of its own only if tensors name it. Otherwise this number is a new
-     * mesh. */
+    /* If no tensor names the chip, its number cannot mean the chip's own buffers, so the number
+     * is a new mesh. */
     bool is_chip =
         role == TTS_GRAPH_PROGRAM || devices->device[chip].named != TTS_GRAPH_NO_DEVICE;
     return is_chip ? number : TTS_MESH_ID(number);
@@ -167,7 +168,7 @@ static void join_mesh(struct tts_graph_devices *devices, uint16_t chip, uint16_t
     devices->due++;
 }
 
-/* Returns true if the device has buffers and no parts, so it is probably a mesh. */
+/* Returns true if the device is a mesh, or probably one because it has buffers but no parts. */
 static bool is_mesh_device(const struct tts_graph_devices *devices,
                            const struct tts_graph_device *device)
 {
@@ -177,8 +178,9 @@ static bool is_mesh_device(const struct tts_graph_devices *devices,
            device->mesh == TTS_GRAPH_NO_DEVICE;
 }
 
-/* Returns the mesh of a chip: the mesh that tensors name, or the only mesh. *is_known is false
- * if there is no mesh, but another device must own the buffers of the chip. */
+/* Returns the mesh of a chip: the mesh that tensors name, else the only mesh. Returns
+ * TTS_GRAPH_NO_DEVICE if there is no such mesh. Sets *is_known to false if another device must
+ * own the buffers of the chip, but it is unknown which one. */
 static uint16_t find_mesh_of_chip(const struct tts_graph_devices *devices, uint16_t chip,
                                   bool *is_known)
 {
@@ -198,8 +200,8 @@ static uint16_t find_mesh_of_chip(const struct tts_graph_devices *devices, uint1
     return meshes == 1 ? mesh : TTS_GRAPH_NO_DEVICE;
 }
 
-/* Finds the mesh of a device that has parts or a program and no buffers. Returns false if the
- * mesh cannot be told. */
+/* Finds the mesh of a device that has parts or a program, but no buffers, and attaches the
+ * device to it. Returns false if the mesh cannot be determined. */
 static bool place_chip(struct tts_graph_devices *devices, uint16_t chip)
 {
     bool is_known;
@@ -307,14 +309,14 @@ bool tts_graph_devices_part(struct tts_graph_devices *devices, uint16_t idx)
         return !device->has_more_meshes;
     device->has_parts = true;
     if (has_chips(devices, idx))
-        return false; /* the device was taken for a mesh, and chips already belong to it */
+        return false; /* this device was taken for a mesh: chips already belong to it */
     if ((device->has_buffers && !devices->is_split) || device->mesh != TTS_GRAPH_NO_DEVICE)
         return !device->has_more_meshes;
     return place_chip(devices, idx) && !device->has_more_meshes;
 }
 
-/* Ends the programs of chips that may belong to the mesh `idx` and have no programs of their
- * own. */
+/* Ends the running programs of the mesh `idx`, of its chips, and of chips that may belong to it
+ * and have no program ends of their own. */
 static void end_chip_programs(struct tts_graph_devices *devices, uint16_t idx)
 {
     for (uint16_t i = 0; i < devices->count; i++) {
@@ -341,7 +343,8 @@ void tts_graph_devices_program(struct tts_graph_devices *devices, uint16_t idx)
     }
     device->has_programs = true;
     device->is_running = false;
-    /* A program alone does not use the memory of a mesh, so the result is ignored. */
+    /* A chip that only has programs uses no memory of a mesh, so an unknown mesh does no
+     * harm. */
     if (device->mesh == TTS_GRAPH_NO_DEVICE && !device->has_parts)
         (void)place_chip(devices, idx);
 }

@@ -1,10 +1,11 @@
 /* graph_devices.h: the devices of a graph trace: which numbers are meshes, which are chips, and
  * which chip belongs to which mesh.
  *
- * The runtime numbers meshes and chips separately, both from 0. Buffers and program starts
- * carry the number of a mesh, circular buffers the number of a chip. The number alone does not
- * tell them apart. So the reader looks at the first TTS_GRAPH_LOOK_BYTES of a trace before it
- * gives the first item. Plain data. One thread. */
+ * The runtime numbers meshes and chips separately, and both numberings begin at 0. Buffers and
+ * program starts carry the number of a mesh, circular buffers the number of a chip. A number
+ * alone does not show whether it means a mesh or a chip. So the reader examines the first
+ * TTS_GRAPH_LOOK_BYTES of a trace (the look ahead) before it returns the first item. Plain
+ * data. One thread. */
 #pragma once
 
 #include "sources/graph/graph_node.h"
@@ -15,45 +16,48 @@ enum {
     TTS_GRAPH_NO_DEVICE = UINT16_MAX,
 };
 
-/* One device number, as a mesh, a chip or both. */
+/* The facts about one device number, which may mean a mesh, a chip or both. */
 struct tts_graph_number {
     uint32_t number;
-    uint32_t mesh; /* if is_chip: the first mesh that a tensor names for the chip */
+    uint32_t mesh; /* valid if is_chip: the first mesh that a tensor names for the chip */
     bool has_buffers, has_parts, has_programs;
-    bool is_chip, is_mesh; /* a tensor says so */
-    bool has_more_meshes;  /* tensors name other meshes besides `mesh` */
+    bool is_chip, is_mesh; /* a tensor names the number as a chip, as a mesh */
+    bool has_more_meshes;  /* tensors name a second mesh for the chip */
 };
 
 struct tts_graph_look {
     struct tts_graph_number numbers[TTS_GRAPH_DEVICES];
     uint16_t count;
-    bool has_pairs; /* a tensor names chips */
-    /* A tensor names a chip whose number differs from the number of its mesh. */
+    bool has_pairs; /* a tensor names a chip and its mesh */
+    /* A tensor names a chip and a mesh that have different numbers. */
     bool has_spread;
-    /* An allocated buffer has an address above 0, or has address 0 because the runtime does not
-     * dispatch. */
+    /* Some allocated buffer has an address above 0; some allocated buffer has the address 0,
+     * which the runtime writes if it does not dispatch. */
     bool has_address, has_zero_address;
     bool has_durations;
 };
 
-/* Adds the facts of one node. Numbers after the first TTS_GRAPH_DEVICES are ignored. */
+/* Adds the facts of one node. A device number is ignored if TTS_GRAPH_DEVICES other numbers are
+ * already known. */
 void tts_graph_look_node(struct tts_graph_look *look, const struct tts_graph_node *node);
 
 struct tts_graph_device {
-    uint32_t id;       /* the id in items: in a split trace a mesh has a TTS_MESH_ID() */
+    uint32_t id;       /* the id in items: a mesh of a split trace has TTS_MESH_ID(number) */
     uint32_t l1_banks; /* 0 if unknown */
     uint32_t l1_bytes; /* of one core; 0 if unknown */
-    uint16_t mesh; /* index of the mesh that items name for this chip, or TTS_GRAPH_NO_DEVICE */
-    /* Index of the mesh that tensors name for this chip, or TTS_GRAPH_NO_DEVICE. */
+    uint16_t mesh;     /* index of the chip's mesh as told to the reader of items, or
+                          TTS_GRAPH_NO_DEVICE */
+    /* Index of the first mesh that tensors name for this chip, or TTS_GRAPH_NO_DEVICE. */
     uint16_t named;
-    bool is_mesh; /* known in a split trace, or from a tensor */
+    bool is_mesh; /* set only in a split trace */
     bool has_buffers, has_parts;
     /* gets_buffers: the look ahead found buffers of the device; never set in a split trace.
-     * gets_parts: the look ahead found parts (circular buffers and the like) of the device. */
+     * gets_parts: the look ahead found parts of the device. A part is a circular buffer, a
+     * dataflow buffer or a scratchpad. */
     bool gets_buffers, gets_parts;
-    bool has_programs;    /* has programs of its own */
-    bool has_more_meshes; /* tensors name several meshes for it */
-    bool is_running;      /* had parts since its last program ended */
+    bool has_programs;    /* programs end under the number of this device */
+    bool has_more_meshes; /* tensors name several meshes for the chip */
+    bool is_running;      /* got a part after its last program ended */
     bool is_due;          /* an item must say that this chip belongs to `mesh` */
     bool is_ending;       /* an event must end the program of this chip */
 };
@@ -61,29 +65,30 @@ struct tts_graph_device {
 struct tts_graph_devices {
     struct tts_graph_device device[TTS_GRAPH_DEVICES];
     uint16_t count, last;
-    uint16_t due, ending; /* number of devices that are due, that are ending */
-    bool is_split; /* meshes and chips are numbered separately, and a number is used for both */
+    uint16_t due, ending; /* number of devices with is_due, with is_ending */
+    bool is_split;        /* the trace uses the same number for a mesh and a chip */
 };
 
-/* The role of the device that a node names. */
+/* The kind of node that names a device. The kind decides between mesh and chip. */
 enum tts_graph_role { TTS_GRAPH_BUFFER, TTS_GRAPH_PROGRAM, TTS_GRAPH_PART };
 
-/* Enters the devices that the look found. `devices` is empty before. */
+/* Enters the devices that the look ahead found. `devices` must be empty. */
 void tts_graph_devices_start(struct tts_graph_devices *devices,
                              const struct tts_graph_look *look);
-/* Returns the index of the device with this id, which is entered if it is new. Returns
- * TTS_GRAPH_NO_DEVICE if there are TTS_GRAPH_DEVICES already. */
+/* Returns the index of the device with this id. A new id is entered. Returns
+ * TTS_GRAPH_NO_DEVICE if there is no room for a new id. */
 uint16_t tts_graph_device(struct tts_graph_devices *devices, uint32_t id);
-/* Returns the id of the device that a node means by `number`. */
+/* Returns the id of the device that a node with this role means by `number`. */
 uint32_t tts_graph_device_id(const struct tts_graph_devices *devices, uint32_t number,
                              enum tts_graph_role role);
-/* Record that the device has a buffer, has a part, or ends its program. Chips whose mesh is
- * known now become due. A program of a mesh also ends the programs of chips whose mesh is
- * unknown. Returns false if the mesh of the chip cannot be told. */
+/* Record that the device has a buffer, has a part, or ends its program. Chips become due if
+ * their mesh is now known. The end of a program of a mesh also ends the programs of chips whose
+ * mesh is unknown. tts_graph_devices_part() returns false if the mesh of the chip cannot be
+ * determined. */
 void tts_graph_devices_buffer(struct tts_graph_devices *devices, uint16_t idx);
 bool tts_graph_devices_part(struct tts_graph_devices *devices, uint16_t idx);
 void tts_graph_devices_program(struct tts_graph_devices *devices, uint16_t idx);
-/* Records that a tensor names a chip and its mesh. Returns false if an earlier tensor named
- * another mesh. */
+/* Records that a tensor names a chip and its mesh. Returns false if the chip may belong to
+ * another mesh, because an earlier tensor or item said so. */
 bool tts_graph_devices_pair(struct tts_graph_devices *devices,
                             const struct tts_node_pair *pair);

@@ -17,7 +17,8 @@ static void pass_text_blanks(struct node_text *text)
         text->at++;
 }
 
-/* Skips blanks and the character `c`. Returns false if another character follows. */
+/* Skips blanks and then the character `c`. Returns false if another character follows the
+ * blanks. */
 static bool take_text_char(struct node_text *text, char c)
 {
     pass_text_blanks(text);
@@ -39,7 +40,7 @@ static bool take_text_number(struct node_text *text, uint64_t *out)
     return text->at > begin;
 }
 
-/* Reads "(x=1,y=2)". */
+/* Reads one core: "(x=1,y=2)". */
 static bool take_text_core(struct node_text *text, uint16_t *x, uint16_t *y)
 {
     uint64_t own_x, own_y;
@@ -54,7 +55,7 @@ static bool take_text_core(struct node_text *text, uint16_t *x, uint16_t *y)
     return true;
 }
 
-/* Reads "[(x=1,y=2) - (x=3,y=4)]". */
+/* Reads one range of cores: "[(x=1,y=2) - (x=3,y=4)]". */
 static bool take_core_range(struct node_text *text, struct tts_core_range *out)
 {
     return take_text_char(text, '[') && take_text_core(text, &out->x0, &out->y0) &&
@@ -62,8 +63,9 @@ static bool take_core_range(struct node_text *text, struct tts_core_range *out)
            take_text_char(text, ']');
 }
 
-/* Reads a set of cores as the runtime writes it: "{[(x=0,y=0) - (x=7,y=7)], ...}", or "{}" for
- * no core. Returns false for other text and for more than TTS_RANGES_MAX ranges. */
+/* Reads a set of cores in the form that the runtime writes: "{[(x=0,y=0) - (x=7,y=7)], ...}",
+ * or "{}" if there is no core. Returns false for any other text, and for more than
+ * TTS_RANGES_MAX ranges. */
 static bool parse_core_ranges(const char *text, size_t len, struct tts_core_range *out,
                               uint32_t *count)
 {
@@ -95,7 +97,7 @@ static bool take_pair_char(struct node_text *text, char c)
     return true;
 }
 
-/* Reads "key": number. */
+/* Reads a key in quotes, a colon and a number. */
 static bool take_pair_member(struct node_text *text, const char **key, size_t *len,
                              uint64_t *value)
 {
@@ -119,7 +121,7 @@ static bool is_pair_key(const char *key, size_t len, const char *word)
     return len == strlen(word) && memcmp(key, word, len) == 0;
 }
 
-/* Reads one object of the list. */
+/* Reads one object of the list of chips, such as {"device_id":0,"mesh_device_id":0}. */
 static bool take_chip_pair(struct node_text *text, struct tts_node_pair *out)
 {
     uint64_t chip = UINT64_MAX, mesh = UINT64_MAX;
@@ -142,9 +144,9 @@ static bool take_chip_pair(struct node_text *text, struct tts_node_pair *out)
     return true;
 }
 
-/* Reads the chips in "[{"device_id":0,"mesh_device_id":0,"address":64}, ...]", the
- * device_tensors of a tensor. Returns the number of readable chips at the start of the list, at
- * most TTS_NODE_PAIRS_MAX. The rest is ignored. */
+/* Reads device_tensors, the chips of a tensor:
+ * "[{"device_id":0,"mesh_device_id":0,"address":64}, ...]". Stops at the first object that
+ * cannot be read. Returns the number of chips read, at most TTS_NODE_PAIRS_MAX. */
 static uint32_t parse_chip_pairs(const char *text, size_t len, struct tts_node_pair *out)
 {
     struct node_text cursor = {text, text + len};
@@ -159,7 +161,8 @@ static uint32_t parse_chip_pairs(const char *text, size_t len, struct tts_node_p
     return count;
 }
 
-/* Compares with a constant word. The compiler turns this into a few comparisons. */
+/* Compares the first bytes of `text` with a constant word. The compiler turns this into a few
+ * comparisons of integers. */
 #define IS(text, word) (memcmp(text, word, sizeof word - 1) == 0)
 
 /* ---- words ---- */
@@ -198,10 +201,10 @@ static enum tts_node_type find_node_type(const char *text, size_t len)
     }
 }
 
-/* Keys of a node and of its params. */
+/* The keys of a node and of its params. */
 enum key {
     KEY_NONE,
-    KEY_OTHER, /* known, but not used */
+    KEY_OTHER, /* a known key whose value is skipped */
     KEY_COUNTER,
     KEY_CONNECTIONS,
     KEY_NODE_TYPE,
@@ -210,7 +213,7 @@ enum key {
     KEY_TYPE,
     KEY_RANGES,
     KEY_PAIRS,
-    KEY_FIELD, /* KEY_FIELD + field */
+    KEY_FIELD, /* KEY_FIELD + n is the key of the field n */
     KEYS = KEY_FIELD + TTS_NODE_FIELDS,
 };
 
@@ -281,8 +284,9 @@ static enum key find_param_key(const char *text, size_t len)
     }
 }
 
-/* Copies a token with its escapes resolved. Nobody writes these words with escapes, so this is
- * tried only if the word is unknown as it stands. */
+/* Copies a key or a word with its escapes resolved. Returns its length, or 0 if the token has
+ * no escapes. Programs write these words without escapes, so callers first look for the token
+ * as written. */
 static size_t plain_key(const struct tts_jsonpull_token *token, char out[TTS_NODE_TEXT_MAX])
 {
     if (TTS_LIKELY(token->len == 0 || !memchr(token->text, '\\', token->len)))
@@ -397,7 +401,7 @@ static enum tts_status read_node_field(struct tts_jsonpull *json, struct tts_gra
     return status;
 }
 
-/* Copies a name. Keeps the end of a long name. */
+/* Copies a name. Keeps only the last TTS_OP_NAME_MAX bytes of a longer name. */
 static size_t put_node_name(const struct tts_jsonpull_token *token, char out[TTS_OP_NAME_MAX])
 {
     char text[TTS_JSONPULL_TEXT_MAX];
@@ -410,7 +414,7 @@ static size_t put_node_name(const struct tts_jsonpull_token *token, char out[TTS
     return len;
 }
 
-/* Reads the chips of a tensor. A list that is cut off is read as far as it goes. */
+/* Reads the chips of a tensor. If the text is too long, reads the chips at its beginning. */
 static void set_chip_pairs(struct tts_graph_node *node, const struct tts_jsonpull_token *token)
 {
     char text[TTS_JSONPULL_TEXT_MAX];
@@ -464,7 +468,8 @@ static enum tts_status read_node_param(struct tts_jsonpull *json, struct tts_gra
 
 /* ---- the node ---- */
 
-/* Returns true if the params of this node matter, or if its type is not known yet. */
+/* Returns true if the params of this node are needed, or if the type of the node is not known
+ * yet. */
 static bool wants_node_params(const struct tts_graph_node *node)
 {
     if (!node->has_type || node->type == TTS_NODE_FUNCTION_START)

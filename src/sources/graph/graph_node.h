@@ -24,7 +24,7 @@ enum tts_node_type {
 /* Numeric fields, written as a number or as digits in a string. Flags are 0 or 1. */
 enum tts_node_field {
     TTS_NODE_COUNTER,
-    TTS_NODE_LINK, /* the first of its connections */
+    TTS_NODE_LINK, /* the first element of the key connections */
     TTS_NODE_SIZE,
     TTS_NODE_ADDRESS,
     TTS_NODE_DEVICE,
@@ -37,7 +37,7 @@ enum tts_node_field {
     TTS_NODE_FIELDS,
 };
 
-/* The value of "type". */
+/* The memory that the key "type" names. */
 enum tts_node_memory {
     TTS_NODE_NO_MEMORY,
     TTS_NODE_DRAM,
@@ -47,29 +47,30 @@ enum tts_node_memory {
 
 enum { TTS_NODE_TEXT_MAX = 40, TTS_NODE_PAIRS_MAX = 64 };
 
-/* A chip and its mesh, by number: one element of the device_tensors of a tensor. */
+/* The numbers of a chip and of its mesh: one element of the device_tensors of a tensor. */
 struct tts_node_pair {
     uint32_t chip, mesh; /* at most INT32_MAX */
 };
 
 struct tts_graph_node {
-    bool wants_pairs; /* set by the caller if the device_tensors of tensors are to be read */
+    bool wants_pairs; /* set by the caller: read the device_tensors of tensors */
     enum tts_node_type type;
     bool has_type;
-    bool is_doubled;     /* a key occurs twice; the last one counts */
-    uint32_t seen;       /* a bit for each key that occurs, whatever its value */
-    bool has_bad_ranges; /* the cores cannot be read, or there are too many */
-    uint32_t given, bad; /* bits by field: given; given, but not a valid number */
+    bool is_doubled;     /* some key occurs twice; its last value is used */
+    uint32_t seen;       /* one bit for each key that occurs, whatever its value */
+    bool has_bad_ranges; /* the set of cores is invalid or has too many ranges */
+    uint32_t given,
+        bad; /* one bit for each field: given with a valid value; given with an invalid value */
     enum tts_node_memory memory;
-    uint64_t value[TTS_NODE_FIELDS]; /* only of given fields */
+    uint64_t value[TTS_NODE_FIELDS]; /* valid for the fields in `given` only */
     uint8_t name_len;
     bool has_name;
     char name[TTS_OP_NAME_MAX];
-    /* Of an UNKNOWN node: the text of its type, safe for a message. */
+    /* The name of an unknown type (only if the type is UNKNOWN), safe for a message. */
     char type_text[TTS_NODE_TEXT_MAX];
     uint32_t range_count;
     struct tts_core_range ranges[TTS_RANGES_MAX];
-    uint32_t pair_count; /* of a TENSOR, if wants_pairs */
+    uint32_t pair_count; /* set for a TENSOR, if wants_pairs */
     struct tts_node_pair pairs[TTS_NODE_PAIRS_MAX];
 };
 
@@ -83,12 +84,13 @@ static inline bool tts_node_is_bad(const struct tts_graph_node *node, enum tts_n
     return node->bad >> field & 1;
 }
 
-/* Reads a node from after its '{' to after its '}'. Fails like tts_jsonpull_next(). */
+/* Reads a node. The '{' has been read; the '}' is read too. Keeps out->wants_pairs. Fails like
+ * tts_jsonpull_next(). */
 TTS_NODISCARD enum tts_status tts_node_read(struct tts_jsonpull *json,
                                             struct tts_graph_node *out, struct tts_error *err);
 
-/* Reads the next value as a number: a number, digits in a string, true or false. Sets *is_given
- * if the value is not null, and *is_good if it is a valid number. Fails like
+/* Reads the next value as a number. A number, digits in a string, true and false are valid.
+ * Sets *is_given if the value is not null, and *is_good if it is valid. Fails like
  * tts_jsonpull_next(). */
 TTS_NODISCARD enum tts_status tts_node_read_number(struct tts_jsonpull *json, uint64_t *out,
                                                    bool *is_given, bool *is_good,

@@ -9,8 +9,8 @@ enum { FIRST_WIDTH = 1024, ID_BITS = 48, SIZE_BITS = 53 };
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 #define ID_MASK ((UINT64_C(1) << ID_BITS) - 1)
 
-/* `key` holds the id + 1 (0 if the slot is free) and the device. `facts` holds size, pool,
- * memory and is_allocated. */
+/* One buffer in 16 bytes. `key` packs the id + 1 (0 means a free slot) and the device; `facts`
+ * packs size, pool, memory and is_allocated. */
 struct tts_graph_slot {
     uint64_t key, facts;
 };
@@ -43,15 +43,15 @@ static bool holds_id(const struct tts_graph_slot *slot, uint64_t id)
     return (slot->key & ID_MASK) == id + 1;
 }
 
-/* Returns the slot where a search for `id` begins. The step is secret, so that nobody can make
- * a file that is slow to read. */
+/* Returns the slot where the search for `id` begins. The step differs from run to run, so
+ * nobody can build a file whose ids all begin at the same slot. */
 static size_t home_slot(const struct tts_graph_table *table, uint64_t id)
 {
     uint64_t mixed = id * table->step;
     return (size_t)(mixed >> 20 ^ mixed >> 44) & (table->width - 1);
 }
 
-/* Returns the slot of `id`, or the free slot where it belongs. */
+/* Returns the slot of `id`, or the free slot where `id` belongs. */
 static size_t find_slot(const struct tts_graph_table *table, uint64_t id)
 {
     size_t at = home_slot(table, id);
@@ -127,8 +127,8 @@ void tts_graph_table_remove(struct tts_graph_table *table, uint64_t id)
     assert(table->count > 0);
     size_t hole = find_slot(table, id), mask = table->width - 1;
     assert(holds_id(&table->slots[hole], id));
-    /* Later entries move up to close the gap, unless an entry would be before the slot where
-     * its search begins. */
+    /* Close the gap: move later entries up, but no entry before the slot where its search
+     * begins. */
     for (size_t at = (hole + 1) & mask; table->slots[at].key != 0; at = (at + 1) & mask) {
         size_t from_home = (at - home_slot(table, (table->slots[at].key & ID_MASK) - 1)) & mask;
         if (from_home >= ((at - hole) & mask)) {
