@@ -1,4 +1,4 @@
-/* The key of a rank: the prefix of its lines, without the parts that change from line to
+/* The key of a rank is the prefix of its lines without the parts that change from line to
  * line. */
 #include "sources/log/logkey.h"
 
@@ -26,10 +26,10 @@ static bool is_word_at(struct tts_span text, size_t at)
            (tts_is_digit(text.at[at]) || tts_is_letter(text.at[at]) || text.at[at] == '_');
 }
 
-/* Each of the following functions returns the end of the text it recognizes at `at`, or `at` if
- * there is none. */
+/* Each function below that is named skip_... looks at position `at` for one form of text. It
+ * returns the position after that text, or `at` if the text is not there. */
 
-/* "02/27/2026", "02/27/26", "27.02.2026". */
+/* Skips a date like "02/27/2026", "02/27/26" or "27.02.2026". */
 static size_t skip_short_date(struct tts_span text, size_t at)
 {
     char between = is_char_at(text, at + 2, '/') ? '/' : '.';
@@ -80,7 +80,7 @@ static size_t skip_clock(struct tts_span text, size_t at)
     return skip_zone(text, end);
 }
 
-/* Skips "s", "ms" or " ms" after a number, if the word ends there. */
+/* Skips the unit "s", "ms" or " ms" that follows a number. The unit must be a whole word. */
 static size_t skip_time_unit(struct tts_span text, size_t at)
 {
     size_t unit = at + (is_char_at(text, at, ' ') && is_char_at(text, at + 1, 'm'));
@@ -88,8 +88,9 @@ static size_t skip_time_unit(struct tts_span text, size_t at)
     return is_char_at(text, unit, 's') && !is_word_at(text, unit + 1) ? unit + 1 : at;
 }
 
-/* Skips seconds: with a unit, with three decimals or more, or since 1970, perhaps in
- * milliseconds. Four numbers with points between them are an address, not seconds. */
+/* Skips seconds. A number counts as seconds if a unit follows, if it has three or more
+ * decimals, or if it has as many digits as the seconds or milliseconds since 1970. Four numbers
+ * with points between them are an IP address and do not count. */
 static size_t skip_seconds(struct tts_span text, size_t at)
 {
     size_t digits = count_key_digits(text, at), end = at + digits, decimals = 0;
@@ -113,7 +114,7 @@ static size_t skip_time(struct tts_span text, size_t at)
     return end > at ? end : skip_seconds(text, at);
 }
 
-/* Skips one of the three-letter words in `all` and the blanks after it. */
+/* Skips one of the three-letter names in `all`, and the blanks after the name. */
 static size_t skip_short_name(struct tts_span text, size_t at, const char *all)
 {
     if (at + 4 > text.len || text.at[at + 3] != ' ')
@@ -128,7 +129,8 @@ static size_t skip_short_name(struct tts_span text, size_t at, const char *all)
     return at;
 }
 
-/* Skips "Feb 27", "Fri Feb 27 10:00:00 2026", or "I0227" before a clock. */
+/* Skips "Feb 27" or "Fri Feb 27 10:00:00 2026". Also skips "I0227" (a level and a date) if a
+ * time follows. */
 static size_t skip_named_date(struct tts_span text, size_t at)
 {
     if (memchr("IWEF", text.at[at], 4) && count_key_digits(text, at + 1) == 4 &&
@@ -152,7 +154,7 @@ static bool begins_log_word(struct tts_span text, size_t at)
     return at == 0 || (!is_word_at(text, at - 1) && text.at[at - 1] != '.');
 }
 
-/* Skips a date, a time, or both. */
+/* Skips a date, a time, or a date with a time. */
 static size_t skip_any_time(struct tts_span text, size_t at)
 {
     if (at == text.len || !begins_log_word(text, at))
@@ -162,11 +164,12 @@ static size_t skip_any_time(struct tts_span text, size_t at)
     if (!tts_is_digit(text.at[at]))
         return at;
     size_t end = skip_time(text, at);
-    return end > at ? skip_clock(text, end) : at; /* a time may follow its date directly */
+    return end > at ? skip_clock(text, end)
+                    : at; /* a time may follow its date without a blank */
 }
 
-/* Returns the beginning of the name of letters, digits, '_' and '.' that ends before `at`, or
- * `at` if there is none. */
+/* Returns the beginning of the name that ends before `at`, or `at` if no name ends there. A
+ * name consists of letters, digits, '_' and '.'. */
 static size_t find_name_begin(struct tts_span text, size_t at)
 {
     size_t begin = at;
@@ -175,8 +178,8 @@ static size_t find_name_begin(struct tts_span text, size_t at)
     return begin < at && tts_is_digit(text.at[begin]) ? at : begin;
 }
 
-/* Returns true for "module:function" before a line number, if " - " or " | " follows the
- * number. */
+/* Returns true if "module:function" ends at `at` and " - " or " | " begins at `behind`, after
+ * the line number. */
 static bool is_function_name(struct tts_span text, size_t at, size_t behind)
 {
     if (!is_char_at(text, behind, ' ') ||
@@ -199,7 +202,7 @@ static bool is_source_file(struct tts_span name)
     return false;
 }
 
-/* Skips the number of a source line: ":87" after "train.py". */
+/* Skips the line number of a reference to source code: ":87" in "train.py:87". */
 static size_t skip_source_line(struct tts_span text, size_t at)
 {
     size_t digits = text.at[at] == ':' ? count_key_digits(text, at + 1) : 0;
@@ -250,7 +253,8 @@ static struct tts_span trim_edges(struct tts_span text)
     return text;
 }
 
-/* Adds a character to the key. Merges blanks, and removes brackets that held only a time. */
+/* Adds a character to the key. Repeated blanks become one blank, and a pair of brackets left
+ * empty by the removal of a time is removed. */
 static void add_key_char(struct tts_logkey *key, char c)
 {
     size_t len = key->len;
@@ -266,7 +270,7 @@ static void add_key_char(struct tts_logkey *key, char c)
     }
 }
 
-/* Removes a progress bar, which may stand before the output of a program: "  5%|##   | 5/100
+/* Removes the progress bar that a program may print before its output: "  5%|##   | 5/100
  * [00:01<00:10]". */
 static struct tts_span key_before_bar(struct tts_span prefix)
 {
@@ -279,7 +283,8 @@ static struct tts_span key_before_bar(struct tts_span prefix)
     return prefix;
 }
 
-/* Removes the brackets of "[rank 0]:" and "[1,0]<stdout>:". */
+/* Removes the brackets of "[rank 0]:" and of "[1,0]<stdout>:". Returns other texts
+ * unchanged. */
 static struct tts_span key_without_brackets(struct tts_span text)
 {
     struct tts_span inside = text;
@@ -292,7 +297,7 @@ static struct tts_span key_without_brackets(struct tts_span text)
     return (struct tts_span){inside.at + 1, inside.len - 2};
 }
 
-/* Returns true if the numbers in the text probably tell ranks apart. */
+/* Returns true if a number in this text probably is the number of a rank. */
 static bool is_rank_word(struct tts_span text)
 {
     return key_without_brackets(text).len != text.len || tts_span_find(text, "rank") ||
@@ -363,7 +368,8 @@ bool tts_logkey_strip(struct tts_logkey *work, struct tts_span prefix, struct tt
 
 /* ---- parts that name no rank: processes, and words of loggers ---- */
 
-/* Returns true if a word may begin after this byte or end before it. */
+/* Returns true if a word can begin after the byte at `at`, or end before it: a blank, a
+ * bracket, '|', a character of `more`, or the end of the text. */
 static bool is_border_char(struct tts_span text, size_t at, const char *more)
 {
     return at >= text.len || tts_is_blank(text.at[at]) || strchr("[]()|", text.at[at]) ||
@@ -375,7 +381,8 @@ static bool begins_key_token(struct tts_span text, size_t at)
     return at == 0 || is_border_char(text, at - 1, "<,");
 }
 
-/* Returns true for a number of TTS_LOGKEY_RANKS or more, which cannot be a rank. */
+/* Returns true if a number at `at` is TTS_LOGKEY_RANKS or more: it is a process id, not a
+ * rank. */
 static bool is_process_number(struct tts_span text, size_t at)
 {
     uint32_t number = 0;
@@ -391,7 +398,7 @@ static bool is_key_word(struct tts_span text, size_t at, const char *word)
     return at + len <= text.len && strncasecmp(text.at + at, word, len) == 0;
 }
 
-/* Skips "pid=230", "pid 4711" or "tid:1", with a comma before or after it. */
+/* Skips a named process or thread: "pid=230", "pid 4711" or "tid:1", and a comma after it. */
 static size_t skip_named_process(struct tts_span text, size_t at)
 {
     if (!begins_key_token(text, at) ||
@@ -406,8 +413,8 @@ static size_t skip_named_process(struct tts_span text, size_t at)
     return end + is_char_at(text, end, ',');
 }
 
-/* Skips "12345" alone, or the number in "train[12345]" or "[host:12345]". `before` is the last
- * kept character, 0 if there is none. */
+/* Skips a process id: "12345" alone, or the number in "train[12345]" or "[host:12345]".
+ * `before` is the last character kept before the number, 0 if there is none. */
 static size_t skip_process_number(struct tts_span text, size_t at, char before)
 {
     bool is_index = at > 0 && text.at[at] == '[' && is_word_at(text, at - 1);
@@ -422,7 +429,7 @@ static size_t skip_process_number(struct tts_span text, size_t at, char before)
     return is_alone ? end : at;
 }
 
-/* Skips "prterun-HOST-12345@" before "1,0", which newer versions of mpirun print. */
+/* Skips "prterun-HOST-12345@", which newer versions of mpirun print before "1,0". */
 static size_t skip_launcher(struct tts_span text, size_t at)
 {
     if (!begins_key_token(text, at) || !is_key_word(text, at, "prterun-"))
@@ -445,7 +452,7 @@ size_t tts_logline_level(struct tts_span text)
     return 0;
 }
 
-/* Skips "INFO", or "INFO:root:" with the name of the logger. */
+/* Skips a level, such as "INFO", or a level and the name of a logger, such as "INFO:root:". */
 static size_t skip_level(struct tts_span text, size_t at)
 {
     struct tts_span rest = {text.at + at, text.len - at};
@@ -469,7 +476,7 @@ static size_t skip_source_name(struct tts_span text, size_t at)
     return end > at && is_source_file((struct tts_span){text.at + at, end - at}) ? end : at;
 }
 
-/* Returns true if a field ends here: at '|', or at '-' between blanks. */
+/* Returns true if the character at `at` separates two fields: '|', or '-' between blanks. */
 static bool is_field_end(struct tts_span text, size_t at)
 {
     bool is_dash = is_char_at(text, at, '-') && (at == 0 || tts_is_blank(text.at[at - 1])) &&
@@ -477,8 +484,8 @@ static bool is_field_end(struct tts_span text, size_t at)
     return is_char_at(text, at, '|') || is_dash;
 }
 
-/* Skips the name of a logger in "info | Always" or "train - INFO": a field of letters. A rank
- * would have a number. */
+/* Skips the name of a logger, which is a whole field without digits: "Always" in "info |
+ * Always", "train" in "train - INFO". The name of a rank would have a number. */
 static size_t skip_logger_name(struct tts_span text, size_t at)
 {
     size_t begin = at, end = at;
@@ -505,9 +512,9 @@ static bool has_key_level(struct tts_span text)
     return false;
 }
 
-/* ---- the name that is shown ---- */
+/* ---- the name of a rank for the user ---- */
 
-/* Skips a part that names no rank. Returns `at` if there is none. */
+/* Skips a part that cannot name a rank. `left` holds the characters kept so far. */
 static size_t skip_no_rank(struct tts_span text, size_t at, const struct tts_logkey *left,
                            bool is_logger)
 {
@@ -521,9 +528,9 @@ static size_t skip_no_rank(struct tts_span text, size_t at, const struct tts_log
     return end > at || !is_logger ? end : skip_logger_name(text, at);
 }
 
-/* Adds a character of the name. `is_gap` says that a part before the character was removed. In
- * this case a second '|' with nothing between the two is dropped, and a blank before a bracket
- * is dropped too. */
+/* Adds a character to the name. `is_gap` is true if a part before the character was removed.
+ * Then a '|' that directly follows another '|', and the blanks before a closing bracket, are
+ * dropped. */
 static void add_shown_char(struct tts_logkey *left, char c, bool is_gap)
 {
     struct tts_span kept = tts_span_trim((struct tts_span){left->text, left->len});
@@ -534,7 +541,7 @@ static void add_shown_char(struct tts_logkey *left, char c, bool is_gap)
     add_key_char(left, c);
 }
 
-/* Removes the punctuation around the name: "| rank 0, |", "(Worker)". */
+/* Removes punctuation around the name, as in "| rank 0, |" or "(Worker)". */
 static struct tts_span tidy_shown_name(struct tts_span text)
 {
     for (size_t len = text.len + 1; text.len < len;) {
@@ -599,13 +606,13 @@ struct tts_span tts_logkey_skip_times(struct tts_span text)
 
 /* ---- the prefix of any line ---- */
 
-/* The fields found so far in a prefix. */
+/* The fields that a prefix has so far. */
 struct fields {
     struct tts_span rank;
     bool has_time, has_level, has_logger;
 };
 
-/* Skips "rank 3", "rank3" or "Rank: 3". */
+/* Skips the name of a rank: "rank 3", "rank3" or "Rank: 3". */
 static size_t skip_rank(struct tts_span text, size_t at)
 {
     if (!begins_key_token(text, at) || !is_key_word(text, at, "rank"))
@@ -617,7 +624,7 @@ static size_t skip_rank(struct tts_span text, size_t at)
     return end == number || is_word_at(text, end) ? at : end;
 }
 
-/* Skips "train.py:87" or "__main__:main:82". */
+/* Skips a reference to source code: "train.py:87" or "__main__:main:82". */
 static size_t skip_source_reference(struct tts_span text, size_t at)
 {
     size_t end = at, colon = at;
@@ -629,7 +636,7 @@ static size_t skip_source_reference(struct tts_span text, size_t at)
                                                                : at;
 }
 
-/* Skips one known part inside brackets. */
+/* Skips one known part inside brackets, or one separator. */
 static size_t skip_known_part(struct tts_span text, size_t at, struct fields *fields)
 {
     size_t end = skip_rank(text, at);
@@ -644,8 +651,8 @@ static size_t skip_known_part(struct tts_span text, size_t at, struct fields *fi
     return end > at || !memchr(" ,:|-", text.at[at], 5) ? end : at + 1;
 }
 
-/* Returns true for digits and commas, which mpirun and others put in brackets before a
- * colon. */
+/* Returns true if the text consists of digits and commas. mpirun and other launchers print such
+ * lists of numbers in brackets before a colon. */
 static bool is_number_list(struct tts_span text)
 {
     size_t at = 0;
@@ -662,7 +669,7 @@ static bool has_named_process(struct tts_span text)
     return false;
 }
 
-/* Returns true for "host7:4242". */
+/* Returns true for a host and a process id, like "host7:4242". */
 static bool is_host_process(struct tts_span text)
 {
     const char *colon = memchr(text.at, ':', text.len);
@@ -686,7 +693,8 @@ static bool is_bracket_group(struct tts_span inside, bool is_tagged, struct fiel
     return inside.len > 0;
 }
 
-/* Skips "[rank0]", "[1,0]<stdout>", "(Worker pid=230)" or "[ 12.345678]". */
+/* Skips a group in brackets: "[rank0]", "[1,0]<stdout>", "(Worker pid=230)" or "[
+ * 12.345678]". */
 static size_t skip_bracket_group(struct tts_span text, size_t at, struct fields *fields)
 {
     const char close = is_char_at(text, at, '[') ? ']' : ')';
@@ -713,15 +721,16 @@ static size_t skip_key_blanks(struct tts_span text, size_t at)
     return at;
 }
 
-/* Returns true if a field ends here: before ':', ']', '|' or a '-' between blanks. Otherwise
- * the word may be content. */
+/* Returns true if a field of the prefix ends at `end`, because ':', ']', '|' or a '-' between
+ * blanks follows. Without such a character the word may be content. */
 static bool ends_field(struct tts_span text, size_t end)
 {
     return is_char_at(text, end, ':') || is_char_at(text, end, ']') ||
            is_field_end(text, skip_key_blanks(text, end));
 }
 
-/* Skips the name of a logger before or after a level: "Always |", "my_trainer - INFO". */
+/* Skips the name of a logger that has a level before or after it: "Always" in "Always | INFO",
+ * "my_trainer" in "my_trainer - INFO". */
 static size_t skip_logger_field(struct tts_span text, size_t at, const struct fields *fields)
 {
     size_t end = at;

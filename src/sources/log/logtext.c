@@ -9,9 +9,11 @@
 #include <string.h>
 
 enum {
-    PAD = 64, /* bytes after the window, for loads of 16 bytes */
+    PAD = 64, /* zeroed bytes after the window, so that loads of 16 bytes and searches may read
+                 there */
     CHUNK = 256 * 1024,
-    ROOM_MIN = 64 * 1024, /* with less room than this the window moves before a read */
+    ROOM_MIN =
+        64 * 1024, /* if the window has less room than this, its content moves before a read */
 };
 
 static_assert((int)CHUNK >= (int)ROOM_MIN, "there is room after a move");
@@ -95,7 +97,8 @@ static void count_text_to(struct tts_logtext *text, size_t at)
         count_line_ends(&text->count, text->bytes + at);
 }
 
-/* Drops the bytes that are no longer needed. */
+/* Drops the bytes before the current line, except the last `back` bytes, and moves the rest to
+ * the beginning of the window. */
 static void move_text_window(struct tts_logtext *text)
 {
     size_t gone = text->at > text->back ? text->at - text->back : 0;
@@ -115,7 +118,7 @@ static void look_for_utf16(struct tts_logtext *text)
                                         (bytes[0] == 0xfe && bytes[1] == 0xff));
 }
 
-/* Reads once. Returns false at the end of the input. */
+/* Reads once from the input. Returns false at the end of the input. */
 static bool fill_text_window(struct tts_logtext *text)
 {
     if (text->is_end)
@@ -139,15 +142,15 @@ static bool fill_text_window(struct tts_logtext *text)
 
 /* ---- lines ---- */
 
-/* Returns the length of the line end at `at`, which is "\n", "\r\n" or "\r". */
+/* Returns the length of the line end at `at`: "\n" and "\r" have one byte, "\r\n" has two. */
 static size_t text_line_end_len(const struct tts_logtext *text, size_t at)
 {
     bool is_two = text->bytes[at] == '\r' && at + 1 < text->end && text->bytes[at + 1] == '\n';
     return is_two ? 2 : 1;
 }
 
-/* Returns whether the line end at `at` is in the window as a whole: a "\n" may follow a "\r".
- */
+/* Returns true if the whole line end at `at` is in the window. After a "\r" the next byte must
+ * be known, because it may be "\n". */
 static bool has_text_line_end(const struct tts_logtext *text, size_t at)
 {
     return at < text->end && (text->bytes[at] != '\r' || at + 1 < text->end || text->is_end);
@@ -197,7 +200,8 @@ bool tts_logtext_raw(struct tts_logtext *text, struct tts_span *out)
     return take_text_line(text, out);
 }
 
-/* Returns true if the line ends in a lone "\r": a terminal writes the next line over it. */
+/* Returns true if a lone "\r" ends the line: a terminal then writes the next line over this
+ * one. */
 static bool is_line_overwritten(const struct tts_logtext *text, struct tts_span raw)
 {
     const char *end = raw.at + raw.len, *window_end = (const char *)text->bytes + text->end;
@@ -230,8 +234,8 @@ static bool is_text_word(const struct tts_logtext *text, const struct tts_logsca
     return scan->is_word(word);
 }
 
-/* Finds the beginning of the line that has a word at `at`. Returns false if it is too far
- * before `at`. */
+/* Finds the beginning of the line that contains `at`. Returns false if the line begins more
+ * than TTS_LOGLINE_MAX bytes before `at`. */
 static bool find_line_begin(struct tts_logtext *text, size_t at, size_t *out)
 {
     size_t least = at > TTS_LOGLINE_MAX ? at - TTS_LOGLINE_MAX : 0;
@@ -250,8 +254,8 @@ static bool find_line_begin(struct tts_logtext *text, size_t at, size_t *out)
     return false;
 }
 
-/* Returns the end of the bytes that can be searched. The last bytes of the window need the
- * bytes after them. */
+/* Returns the end of the bytes that can be searched now. A word near the end of the window can
+ * be compared only when the bytes after it have been read. */
 static size_t find_words_end(const struct tts_logtext *text)
 {
     if (text->is_end)
@@ -314,8 +318,8 @@ bool tts_logtext_resume(struct tts_logtext *text)
     return true;
 }
 
-/* The count may already be past the beginning of the line, because the word of the line comes
- * later. No line ends between the beginning and the word, so the line number is right. */
+/* The line ends may have been counted up to the word that was searched, which is after the
+ * beginning of its line. No line end is between the two, so the number is right. */
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line)
 {
     count_text_to(text, (size_t)((const unsigned char *)line - text->bytes));
@@ -431,8 +435,8 @@ static size_t skip_byte_range(struct tts_span line, size_t at, int low, int high
     return at;
 }
 
-/* Returns the end of a title or link, after BEL or ESC '\'. If the end is missing, only its
- * beginning is skipped. */
+/* Returns the end of a title or a link, which BEL or ESC '\' terminates. Returns `begin` if the
+ * terminator is missing. */
 static size_t skip_escape_command(struct tts_span line, size_t begin)
 {
     for (size_t at = begin; at < line.len; at++) {
@@ -444,7 +448,7 @@ static size_t skip_escape_command(struct tts_span line, size_t begin)
     return begin;
 }
 
-/* Returns the end of the sequence whose ESC is before `at`. */
+/* Returns the end of the escape sequence whose ESC is at `at` - 1. */
 static size_t skip_escape_sequence(struct tts_span line, size_t at)
 {
     if (at < line.len && line.at[at] == ']')
