@@ -12,8 +12,7 @@ enum {
     PAD = 64, /* zeroed bytes after the window, so that loads of 16 bytes and searches may read
                  there */
     CHUNK = 256 * 1024,
-    ROOM_MIN =
-        64 * 1024, /* if the window has less room than this, its content moves before a read */
+    ROOM_MIN = 64 * 1024, /* if less room is free, the content moves before a read */
 };
 
 static_assert((int)CHUNK >= (int)ROOM_MIN, "there is room after a move");

@@ -11,30 +11,32 @@
 
 enum { TTS_RESULT_KEY_MAX = 40, TTS_RESULT_WORD_MAX = 64 };
 
-/* A run that is being read. */
+/* A run while its fields are being read. */
 struct run_draft {
     struct tts_runs_room *room;
-    struct tts_runs_entry *entry; /* in the room, or `spare` if the room is full */
+    struct tts_runs_entry
+        *entry; /* an element of room->entries, or `spare` if the room is full */
     struct tts_runs_entry spare;
     bool takes_captures;
-    bool has_log;                      /* the run is named after its log */
-    bool is_assumed;                   /* device_memory_bytes is an assumption */
-    struct tts_amount parameter_bytes; /* of one chip */
+    bool has_log;    /* the name of the run is the name of its log, which takes precedence */
+    bool is_assumed; /* the source of the device memory is "assumed" */
+    struct tts_amount parameter_bytes; /* bytes of the parameters on one chip */
     bool has_optimizer_source;
-    bool is_whole; /* from `analyze`: the peak is the peak of all iterations */
+    bool is_whole; /* set by `analyze`: the peak is the peak of all iterations */
     char optimizer[TTS_RUN_WORD_MAX];
 };
 
 struct result_reader {
     struct tts_jsonpull *json;
     struct tts_error *err;
-    struct tts_runs_room runs, top; /* the runs of "runs", and of the document itself */
+    /* The runs in the list "runs"; the runs of the document itself. */
+    struct tts_runs_room runs, top;
     char schema[TTS_RESULT_WORD_MAX];
-    bool has_version; /* `version` is a number, or the document has none */
+    bool has_version; /* `version` is valid; also true if the document has no version */
     uint64_t version;
 };
 
-/* Reads one object of a list, after its beginning. */
+/* Reads one object of a list. The '{' has been read. */
 typedef enum tts_status (*result_one_fn)(struct result_reader *r, struct run_draft *draft);
 
 static bool is_result_key(const char *key, const char *name)
@@ -42,7 +44,8 @@ static bool is_result_key(const char *key, const char *name)
     return strcmp(key, name) == 0;
 }
 
-/* ---- values: null is treated as absent; another type is noted and treated as absent ---- */
+/* ---- values ----
+ * A null is treated as absent. A value of a wrong type is noted and treated as absent. */
 
 static uint64_t mark_result_line(struct result_reader *r)
 {
@@ -50,13 +53,14 @@ static uint64_t mark_result_line(struct result_reader *r)
     return tts_jsonpull_marked_line(r->json);
 }
 
-/* Reads the next token. Of an object or list this is only the beginning. */
+/* Reads the next token. If the token begins an object or a list, its content is read by later
+ * calls. */
 static enum tts_status pull_token(struct result_reader *r, struct tts_jsonpull_token *token)
 {
     return tts_jsonpull_next(r->json, token, r->err);
 }
 
-/* Notes and skips a value of the wrong type. */
+/* Notes a value of the wrong type and skips it. `token` is its first token. */
 static enum tts_status note_wrong_kind(struct result_reader *r, struct run_draft *draft,
                                        const char *key, const struct tts_jsonpull_token *token,
                                        const char *wanted)
@@ -68,7 +72,7 @@ static enum tts_status note_wrong_kind(struct result_reader *r, struct run_draft
 static bool signed_number(const struct tts_jsonpull_token *token, int64_t *out)
 {
     if (token->kind != TTS_JSONPULL_NUMBER)
-        return false; /* other tokens have neither text nor value */
+        return false; /* only a number has a text and a value */
     uint64_t size = token->value;
     bool is_negative = token->len > 1 && token->text[0] == '-';
     if (!token->is_whole &&
@@ -111,7 +115,8 @@ static enum tts_status read_result_number(struct result_reader *r, struct run_dr
     return note_wrong_kind(r, draft, key, &token, "a whole number");
 }
 
-/* Reads a text; null gives "". A zero byte ends the text. */
+/* Reads a string; a null gives "". The string is cut at a zero byte and at `capacity` - 1
+ * bytes. */
 static enum tts_status read_result_text(struct result_reader *r, struct run_draft *draft,
                                         const char *key, char *out, size_t capacity)
 {
@@ -127,7 +132,7 @@ static enum tts_status read_result_text(struct result_reader *r, struct run_draf
     return TTS_OK;
 }
 
-/* Like read_flag(), but sets *is_there to false for a null and for a value of another type. */
+/* Reads true or false. Sets *is_there to false if the value is a null or has another type. */
 static enum tts_status read_answer(struct result_reader *r, struct run_draft *draft,
                                    const char *key, bool *is_there, bool *out)
 {
@@ -148,7 +153,7 @@ static enum tts_status read_flag(struct result_reader *r, struct run_draft *draf
     return read_answer(r, draft, key, &(bool){0}, out);
 }
 
-/* Enters an object or a list. Sets *is_in to false if the value is something else. */
+/* Enters an object or a list. Any other value is skipped, and *is_in is set to false. */
 static enum tts_status enter_result_level(struct result_reader *r, struct run_draft *draft,
                                           const char *key, enum tts_jsonpull_kind kind,
                                           bool *is_in)
@@ -162,8 +167,8 @@ static enum tts_status enter_result_level(struct result_reader *r, struct run_dr
                            kind == TTS_JSONPULL_ARRAY ? "a list" : "an object");
 }
 
-/* Reads the next key of the open object: "" at its end, "?" for a key that is not known
- * here. */
+/* Reads the next key of the current object. `key` is "" at the end of the object, and "?" for a
+ * key that cannot be a known one. */
 static enum tts_status read_result_key(struct result_reader *r, char key[TTS_RESULT_KEY_MAX])
 {
     struct tts_jsonpull_token token;
@@ -172,7 +177,7 @@ static enum tts_status read_result_key(struct result_reader *r, char key[TTS_RES
     if (status != TTS_OK || token.kind == TTS_JSONPULL_OBJECT_END)
         return status;
     size_t len = tts_jsonpull_text(&token, key, TTS_RESULT_KEY_MAX - 1);
-    /* An empty key, one with a zero byte and one that is too long are unknown. */
+    /* A known key is not empty, has no zero byte, and is not longer than the buffer. */
     if (len == 0 || strlen(key) < len || token.len >= TTS_RESULT_KEY_MAX)
         memcpy(key, "?", 2);
     return TTS_OK;
@@ -211,7 +216,8 @@ static const char *const figure_names[] = {
 #undef X
 };
 
-/* Reads the figures of a phase. `object` is "dram" or "l1". */
+/* Reads the figures in one object of a phase. `object` is the key of the object, "dram" or
+ * "l1". */
 static enum tts_status read_phase_figures(struct result_reader *r, struct run_draft *draft,
                                           const char *object, struct phase_draft *out)
 {
@@ -254,7 +260,8 @@ static enum tts_status read_phase_field(struct result_reader *r, struct run_draf
     return tts_jsonpull_skip(r->json, r->err);
 }
 
-/* Adds the phase to the run of its capture, or to the current run if it names none. */
+/* Adds the phase to the run of the capture that the phase names. A phase that names no capture
+ * is added to the current run. */
 static enum tts_status keep_result_phase(struct run_draft *draft,
                                          const struct phase_draft *phase)
 {
@@ -267,7 +274,7 @@ static enum tts_status keep_result_phase(struct run_draft *draft,
         enum tts_status status = tts_runs_capture(room, (uint32_t)phase->capture, &entry);
         if (status != TTS_OK)
             return status;
-        draft->entry = &room->entries[own]; /* the entries may have moved */
+        draft->entry = &room->entries[own]; /* adding an entry may have moved the array */
     }
     if (!entry || entry == &draft->spare)
         return TTS_OK;
@@ -277,7 +284,7 @@ static enum tts_status keep_result_phase(struct run_draft *draft,
     return tts_runs_add_phase(room, entry, &phase->phase);
 }
 
-/* Reads a phase after its beginning and keeps it. */
+/* Reads one object of "phases", whose '{' has been read, and keeps the phase. */
 static enum tts_status read_result_phase(struct result_reader *r, struct run_draft *draft)
 {
     struct phase_draft phase = {0};
@@ -298,7 +305,7 @@ static enum tts_status read_result_phase(struct result_reader *r, struct run_dra
 
 /* ---- a run ---- */
 
-/* Reads an element of "notes" or "missing". */
+/* Reads one object of "notes" or "missing" and adds its text as a note. */
 static enum tts_status read_result_note(struct result_reader *r, struct run_draft *draft)
 {
     char key[TTS_RESULT_KEY_MAX], text[TTS_RUN_NOTE_BYTES] = "";
@@ -332,7 +339,7 @@ static enum tts_status read_value_source(struct result_reader *r, struct run_dra
     return status;
 }
 
-/* Names the run after its log, or by its own name without a log. */
+/* Reads the name of the run. The name of its log takes precedence over its own name. */
 static enum tts_status read_run_name(struct result_reader *r, struct run_draft *draft,
                                      const char *key)
 {
@@ -347,7 +354,8 @@ static enum tts_status read_run_name(struct result_reader *r, struct run_draft *
     return TTS_OK;
 }
 
-/* Reads the memory of one device. A value from a log is already divided. */
+/* Reads the memory of one device. The document never has the sum of several devices, as a log
+ * may have. */
 static enum tts_status read_device_memory(struct result_reader *r, struct run_draft *draft,
                                           const char *key)
 {
@@ -356,7 +364,8 @@ static enum tts_status read_device_memory(struct result_reader *r, struct run_dr
     return read_amount(r, draft, key, &run->device_memory);
 }
 
-/* Reads a flag that says that figures are lower limits. Several fields mean this. */
+/* Reads a flag. If the flag is true, the figures of the run are lower limits; several keys mean
+ * this. */
 static enum tts_status read_at_least(struct result_reader *r, struct run_draft *draft,
                                      const char *key)
 {
@@ -366,7 +375,7 @@ static enum tts_status read_at_least(struct result_reader *r, struct run_draft *
     return status;
 }
 
-/* Reads one of the "parts" of the peak. */
+/* Reads one object of "parts" and adds the part to the peak of the run. */
 static enum tts_status read_peak_part(struct result_reader *r, struct run_draft *draft)
 {
     char key[TTS_RESULT_KEY_MAX], name[TTS_RESULT_WORD_MAX] = "";
@@ -392,7 +401,7 @@ static enum tts_status read_peak_part(struct result_reader *r, struct run_draft 
     return TTS_OK;
 }
 
-/* Reads the "peak" of `fit`: its phase and its parts. */
+/* Reads the object "peak" of `fit`, which has the phase and the parts of the peak. */
 static enum tts_status read_run_peak(struct result_reader *r, struct run_draft *draft,
                                      const char *object)
 {
@@ -414,7 +423,7 @@ static enum tts_status read_run_peak(struct result_reader *r, struct run_draft *
     return status;
 }
 
-/* Reads the "breakdown" of `analyze`. */
+/* Reads the object "breakdown" of `analyze`, which has the sizes of the parts of the peak. */
 static enum tts_status read_peak_breakdown(struct result_reader *r, struct run_draft *draft,
                                            const char *object)
 {
@@ -443,7 +452,8 @@ static enum tts_status read_peak_breakdown(struct result_reader *r, struct run_d
     return status;
 }
 
-/* Reads a field about the whole run. Sets *is_one to false for any other key. */
+/* Reads the value of `key` if the key is about the whole run. Sets *is_one to false for any
+ * other key. */
 static enum tts_status read_whole_run(struct result_reader *r, struct run_draft *draft,
                                       const char *key, bool *is_one)
 {
@@ -530,8 +540,8 @@ static enum tts_status read_run_field(struct result_reader *r, struct run_draft 
     return tts_jsonpull_skip(r->json, r->err);
 }
 
-/* Ends a run. Assumed values are removed, because they will be assumed again. Known values
- * stay, as if a log had printed them. */
+/* Finishes a run after all its fields. Drops assumed values, because the caller will assume
+ * them again; keeps the other values as if a log had printed them. */
 static void end_result_run(const struct result_reader *r, struct run_draft *draft)
 {
     struct tts_run *run = &draft->entry->run;
@@ -541,8 +551,8 @@ static void end_result_run(const struct result_reader *r, struct run_draft *draf
     if (!is_fit && !draft->is_whole)
         run->whole = (struct tts_run_whole){0};
     run->whole.has_fits &= run->device_memory.is_known;
-    /* One of several chips holds only a part of the model, so the number of all parameters does
-     * not apply. */
+    /* If there are several chips, one chip has only a part of the model. Then the number of all
+     * parameters must not be used for its memory. */
     if (draft->parameter_bytes.is_known && run->has_parameters &&
         run->parameters > (uint64_t)draft->parameter_bytes.bytes / 2)
         run->has_parameters = false;
@@ -565,7 +575,7 @@ static enum tts_status begin_result_run(struct result_reader *r, struct tts_runs
     return TTS_OK;
 }
 
-/* Reads one of "runs" after its beginning. */
+/* Reads one object of "runs", whose '{' has been read. */
 static enum tts_status read_listed_run(struct result_reader *r, struct run_draft *document)
 {
     (void)document;
@@ -637,7 +647,7 @@ static enum tts_status read_result_document(struct result_reader *r)
     if (status != TTS_OK)
         return status;
     end_result_run(r, &draft);
-    return pull_token(r, &token); /* nothing may follow the document */
+    return pull_token(r, &token); /* fails if anything follows the document */
 }
 
 static bool is_our_schema(const char *schema)
@@ -659,7 +669,7 @@ static enum tts_status check_result_schema(const struct result_reader *r)
     return TTS_OK;
 }
 
-/* Marks runs as exact unless they come from analyze, because the figures of a log are
+/* Marks the runs as exact, except the runs of `analyze`, whose figures come from a log and are
  * rounded. */
 static void mark_runs_exact(struct tts_runs_room *room, const char *schema)
 {
@@ -667,8 +677,8 @@ static void mark_runs_exact(struct tts_runs_room *room, const char *schema)
         room->entries[i].run.is_exact = !is_result_key(schema, OURS "analyze");
 }
 
-/* Moves the notes about the document to its last run. If something is missing in the document,
- * it may be missing in every run. */
+/* Moves the notes about the document to the last run. If the document is incomplete, the
+ * missing part may belong to any run, so all runs are marked. */
 static void move_run_notes(const struct tts_run *from, struct tts_runs_room *room)
 {
     struct tts_run *last = &room->entries[room->count - 1].run;
@@ -679,14 +689,14 @@ static void move_run_notes(const struct tts_run *from, struct tts_runs_room *roo
         room->entries[i].run.is_at_least |= from->is_at_least;
 }
 
-/* Makes a run of each capture. */
+/* Finishes a document without "runs", in which each capture is a run. */
 static void settle_result_captures(struct tts_runs_room *room)
 {
     struct tts_run *first = &room->entries[0].run;
     if (room->count > 1 && first->phase_count == 0) {
         move_run_notes(first, room);
         first->overall_peak =
-            (struct tts_amount){0}; /* this is the peak of the file, not of a capture */
+            (struct tts_amount){0}; /* this is the peak of the whole file, not of a capture */
     }
     tts_runs_total(room);
     tts_runs_name_captures(room);

@@ -24,12 +24,12 @@ struct event_reader {
     struct tts_follow *follow;
     struct tts_eventpass pass;
     struct tts_runs_room *room;
-    enum tts_status kept; /* the status of keeping phases */
+    enum tts_status kept; /* the first failure to keep a phase, or TTS_OK */
     bool has_events;
     bool is_whole;          /* a capture began while no buffer was live */
     int64_t restored_bytes; /* bytes of DRAM and TRACE that were live before the first event */
     uint64_t missed, refused;
-    /* Number of the refused request at which the program stopped; 0 if none. */
+    /* Number of the event whose refused request stopped the program; 0 if there is none. */
     uint64_t stop_seq;
     struct tts_error refusal;
 };
@@ -40,7 +40,8 @@ static struct tts_run_phase make_run_phase(const struct tts_phase *phase)
 {
     const struct tts_usage *usage = &phase->usage;
     struct tts_run_phase out = {0};
-    tts_run_figures_dram(out.figures, &usage->dram_with_trace); /* a log counts TRACE too */
+    /* With TRACE, because the figures of a log include TRACE. */
+    tts_run_figures_dram(out.figures, &usage->dram_with_trace);
     out.figures[TTS_RUN_L1_CB] = tts_amount_of(usage->peak_cb_bytes);
     out.figures[TTS_RUN_L1_BUFFER] = tts_amount_of(usage->l1_with_small.peak_bytes);
     out.figures[TTS_RUN_L1_TOTAL] = tts_amount_of(usage->peak_total_bytes);
@@ -50,8 +51,8 @@ static struct tts_run_phase make_run_phase(const struct tts_phase *phase)
     return out;
 }
 
-/* Notes a core with more bytes than its L1 has: an end is missing, or something is counted
- * twice. */
+/* Notes a core that uses more bytes than its L1 has. The cause is a free that is missing, or an
+ * allocation that is counted twice. */
 static void note_core_peak(const struct event_reader *r, struct tts_run *run,
                            const struct tts_phase *phase)
 {
@@ -101,8 +102,8 @@ static void count_read_item(struct event_reader *r, const struct tts_item *item)
     tts_item_follow_stop(item, &r->stop_seq);
 }
 
-/* Follows an item. An invalid statement about captures is skipped. An invalid event is an
- * error, because all later figures would be wrong. */
+/* Follows an item. An item about captures that is invalid is skipped and counted. An invalid
+ * event is an error, because all later figures would be wrong. */
 static enum tts_status follow_read_item(void *ctx, const struct tts_item *item,
                                         struct tts_error *err)
 {
@@ -118,7 +119,8 @@ static enum tts_status follow_read_item(void *ctx, const struct tts_item *item,
     return r->kept == TTS_OK ? status : r->kept;
 }
 
-/* Reads all items. Returns TTS_OK at the end of the file, otherwise the reason for stopping. */
+/* Reads all items. Returns TTS_OK at the end of the file, otherwise the error that ended the
+ * reading. */
 static enum tts_status read_event_items(struct event_reader *r, struct tts_error *err)
 {
     r->pass = (struct tts_eventpass){.file = r->file,
@@ -133,7 +135,7 @@ static enum tts_status read_event_items(struct event_reader *r, struct tts_error
 
 /* ---- the end ---- */
 
-/* Makes the whole file one phase if it has no capture. */
+/* If the file has events but no capture, makes one run with one phase of the whole file. */
 static enum tts_status add_whole_phase(struct event_reader *r, const struct tts_phase *whole)
 {
     struct tts_runs_entry *entry;
@@ -163,8 +165,8 @@ static enum tts_status add_whole_phase(struct event_reader *r, const struct tts_
     return tts_runs_add_phase(r->room, entry, &phase);
 }
 
-/* Keeps a peak after the last phase. The only capture of a file can end before the file does,
- * like the first iteration of `ttscope fit --record`. */
+/* Stores the peak of the whole file if it lies after the last phase. The only capture of a file
+ * can end before the file: `ttscope fit --record` captures only the first iteration. */
 static void take_whole_file(struct event_reader *r, const struct tts_phase *all)
 {
     struct tts_run *run = &r->room->entries[0].run;
@@ -186,7 +188,8 @@ static void note_recording_damage(struct tts_run *run, const struct tts_recfile_
         tts_runs_note(run, 0, "the recording stopped early; later events are missing");
 }
 
-/* Notes events that are missing because of damage. Their run is unknown. */
+/* Notes the events that are lost because of damage. The run they belong to is unknown, so all
+ * runs are marked. */
 static void note_event_gaps(struct event_reader *r, struct tts_run *last)
 {
     const struct tts_eventfile_gaps *gaps = tts_eventfile_gaps(r->file);
@@ -197,7 +200,7 @@ static void note_event_gaps(struct event_reader *r, struct tts_run *last)
                       gaps->first.text, gaps->events, gaps->events == 1 ? " is" : "s are");
 }
 
-/* Adds the notes about the file to its last run. */
+/* Adds notes about the whole file to its last run. */
 static void note_event_file(struct event_reader *r, const struct tts_error *damage)
 {
     if (r->room->count == 0)
@@ -211,7 +214,7 @@ static void note_event_file(struct event_reader *r, const struct tts_error *dama
         last->is_at_least = true;
         tts_runs_note(last, note->line, "%s", note->text);
     }
-    /* The run of these events is unknown, so every run gets the mark. */
+    /* The run of the missing events is unknown, so every run is marked. */
     for (size_t i = 0; i < r->room->count && (r->missed > 0 || r->refused > 0); i++)
         r->room->entries[i].run.is_at_least = true;
     if (r->missed > 0)
@@ -287,14 +290,14 @@ struct tts_runs_reader {
     const struct tts_alloc *alloc;
     struct tts_input *in;
     enum tts_input_kind input_kind;
-    enum tts_runs_kind kind; /* known after the start */
+    enum tts_runs_kind kind; /* valid after the first call of tts_runs_next() */
     bool is_started;
-    /* A log. */
+    /* The following fields are for a log. */
     struct tts_trainlog *log;
-    struct tts_error refusal; /* why an input that begins like JSON is not a trace */
+    struct tts_error refusal; /* reason why an input that begins like JSON is not a trace */
     void (*tick)(void *ctx, uint64_t taken);
     void *tick_ctx;
-    /* Any other input, which is read completely at the start. */
+    /* The following fields are for any other input, whose runs are all read at the start. */
     struct tts_runs whole;
     size_t next;
 };
@@ -316,11 +319,13 @@ static enum tts_status settle_runs(struct tts_runs_room *room, enum tts_runs_kin
 
 /* ---- results ---- */
 
-/* Reads the content from its beginning, without a byte order mark. The caller frees *out. */
+/* Opens the content of the input from its beginning, after a byte order mark. The caller frees
+ * *out. */
 static enum tts_status pull_json_input(struct tts_runs_reader *reader,
                                        struct tts_jsonpull **out, struct tts_error *err)
 {
-    static const unsigned char mark[] = {0xef, 0xbb, 0xbf}; /* the UTF-8 mark of some editors */
+    static const unsigned char mark[] = {
+        0xef, 0xbb, 0xbf}; /* some editors write this UTF-8 byte order mark */
     struct tts_jsonpull_source source;
     enum tts_status status = tts_input_rewind(reader->in, err);
     if (status == TTS_OK)
@@ -384,8 +389,8 @@ static enum tts_status begin_log_runs(struct tts_runs_reader *reader, struct tts
     return TTS_OK;
 }
 
-/* Begins an input that is JSON. Some logs begin with a line of JSON, so JSON that is not a
- * graph trace may be a log. */
+/* Begins an input whose first line is JSON. The input is a result of ttscope, a graph trace, or
+ * a log: some logs begin with a line of JSON. */
 static enum tts_status begin_json_runs(struct tts_runs_reader *reader, struct tts_error *err)
 {
     bool is_ours = false;
@@ -409,8 +414,8 @@ static enum tts_status begin_json_runs(struct tts_runs_reader *reader, struct tt
     return status;
 }
 
-/* Keeps the reason why text that begins like JSON cannot be a trace, before the text is
- * read. */
+/* Stores the reason why a text that begins like JSON cannot be a trace. Examines only the first
+ * bytes of the input. */
 static void keep_refusal(struct tts_runs_reader *reader)
 {
     struct tts_graph *graph = NULL;
@@ -543,7 +548,8 @@ static enum tts_status refuse_log(const struct tts_trainlog *log, struct tts_err
         "with '--json'");
 }
 
-/* Fails for an input without a summary. If it is JSON, it is a damaged trace. */
+/* Fails because the input has no summary. If the input is JSON, it is a damaged trace, and *err
+ * says why. */
 static enum tts_status refuse_input(const struct tts_runs_reader *reader, struct tts_error *err)
 {
     if (tts_input_is_compressed(reader->in))
@@ -556,7 +562,7 @@ static enum tts_status refuse_input(const struct tts_runs_reader *reader, struct
     return err->status;
 }
 
-/* Ends a log. Runs that were read before damage are kept, with a note. */
+/* Finishes a log. If some runs were read before a failure, keeps them, with a note. */
 static enum tts_status end_log_runs(const struct tts_runs_reader *reader,
                                     struct tts_runs_room *room, enum tts_status status,
                                     struct tts_error *err)

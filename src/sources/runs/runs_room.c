@@ -88,7 +88,8 @@ void tts_runs_note_phase(struct tts_runs_entry *entry, const char *name, bool is
             run, 0,
             "the input ends inside the last phase; the figures of this phase are incomplete");
     } else if (is_partial && !entry->is_partial) {
-        entry->is_partial = true; /* all later phases are partial too, so one note is enough */
+        /* One note is enough, because all later phases are partial too. */
+        entry->is_partial = true;
         tts_runs_note(run, 0, "part of the file is missing from phase '%.40s' on", name);
     }
 }
@@ -114,7 +115,8 @@ void tts_runs_put_file(struct tts_run *run, const char *path)
 
 void tts_runs_total(struct tts_runs_room *room)
 {
-    /* A later phase replaces the values of an earlier one. */
+    /* The phases are in the order of the file, so the last phase of a capture determines the
+     * values. */
     for (size_t i = 0; i < room->phase_count; i++) {
         const struct tts_amount *figures = room->phases[i].phase.figures;
         struct tts_runs_entry *entry = &room->entries[room->phases[i].entry];
@@ -136,20 +138,21 @@ void tts_runs_name_captures(struct tts_runs_room *room)
                      "capture %u", (unsigned)room->entries[i].capture);
 }
 
-/* ---- the end ---- */
+/* ---- the result ---- */
 
 static bool has_run_figures(const struct tts_run *run)
 {
     return run->phase_count > 0 || run->overall_peak.is_known;
 }
 
-/* One block of memory: its size, the runs, their phases. */
+/* The block of memory of a struct tts_runs: its size, the runs, then their phases. */
 struct settled {
     size_t bytes;
     struct tts_run runs[];
 };
 
-/* Finds where the phases of each run begin. Returns the number of runs to keep. */
+/* Computes where the phases of each run begin in the result. Returns the number of runs that
+ * have figures. */
 static size_t lay_out_runs(struct tts_runs_room *room)
 {
     size_t stay = 0, next = 0;
@@ -162,7 +165,8 @@ static size_t lay_out_runs(struct tts_runs_room *room)
     return stay;
 }
 
-/* Returns the next entry: captures by number, other runs in the order of the file. */
+/* Returns the next entry for the result: captures in the order of their numbers, other runs in
+ * the order of the file. */
 static struct tts_runs_entry *next_settled_entry(struct tts_runs_room *room)
 {
     struct tts_runs_entry *next = NULL;
