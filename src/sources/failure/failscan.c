@@ -15,11 +15,11 @@ enum {
     PHRASES_MAX = 48,
     PROBES_MAX = PHRASES_MAX * PROBE_STEP,
     HASH_BITS = 16,
-    ROWS = 256,        /* of probes, by the upper bits of the hash */
+    ROWS = 256,        /* rows of probes, one for each value of the upper bits of the hash */
     BACK = 64 * 1024,  /* bytes before a message that are searched for its operation */
     AHEAD = 32 * 1024, /* bytes after a message that are searched for a backtrace */
-    HEAD_MAX = 1024,   /* bytes before a phrase that a sentence may begin in */
-    TAIL_MAX = 3072,   /* bytes from a phrase on that a sentence may end in */
+    HEAD_MAX = 1024,   /* a sentence begins at most this many bytes before its phrase */
+    TAIL_MAX = 3072,   /* a sentence ends at most this many bytes after its phrase begins */
     PIECE_MAX = HEAD_MAX + TAIL_MAX,
     PYTHON_BACK = 4096, /* bytes before a message that are searched for a Python call */
 };
@@ -28,13 +28,14 @@ static_assert(TTS_FAILPHRASE_MIN >= PROBE_STEP + PROBE_BYTES - 1, "each phrase h
 static_assert((int)TTS_FAILPHRASE_MAX <= (int)TTS_LOGSEARCH_MAX, "a search finds each phrase");
 static_assert((int)AHEAD <= (int)TTS_LOGSEARCH_AHEAD, "a search reads far enough");
 
-/* Four bytes of a phrase that a probe may see. */
+/* Four bytes of a phrase, and their offset in it. */
 struct probe {
     uint32_t word;
     uint8_t phrase, offset;
 };
 
-/* The text around a phrase in plain form, and for each byte its place in the raw text. */
+/* The text around a phrase, without colours and escapes. `origin` has the offset of each byte
+ * in the raw text. */
 struct piece {
     struct tts_failpiece lines;
     size_t len;
@@ -45,29 +46,33 @@ struct piece {
 struct tts_failscan {
     const struct tts_alloc *alloc;
     struct tts_logtext text;
-    bool is_growing; /* the end of the text is not final, unless it is at quiet_end */
+    bool is_growing; /* the text may grow, so its end is not final */
     uint64_t quiet_end;
-    uint64_t done;    /* offset of the end of the last message */
-    uint64_t l1_base; /* 0: not stated so far */
-    /* The operation line that was found last, and the place up to which it was searched. */
+    uint64_t done;    /* offset in the input of the end of the last message */
+    uint64_t l1_base; /* base of circular buffers in L1, from the text; 0 until the text states
+                         one */
+    /* The name in the last line that names an operation, the offset of this line, and the
+     * offset up to which such lines have been searched. */
     char op[TTS_FAILMSG_OP_MAX];
     uint64_t op_offset, op_searched;
     size_t phrase_count;
     struct tts_span phrases[PHRASES_MAX];
-    uint64_t bits[(1 << HASH_BITS) / 64]; /* the words that probes look for, by hash */
-    struct probe probes[PROBES_MAX];      /* by hash */
+    uint64_t bits[(1 << HASH_BITS) / 64]; /* a set bit for the hash of each probe */
+    struct probe probes[PROBES_MAX];      /* sorted by their hashes */
     size_t probe_count;
-    uint16_t rows[ROWS + 1]; /* index of the first probe of each row */
+    uint16_t rows[ROWS + 1]; /* index of the first probe of each row, and after the last row the
+                                number of probes */
     struct piece piece;
 };
 
-/* The line of the runtime that states the base of circular buffers. */
+/* The words in a line of the runtime before the base address of circular buffers. */
 static const char base_phrase[] = "l1_unreserved_base:0x";
 
 /* ---- phrases ----
- * Every eighth place of the text is probed: its four bytes are looked up in a bit table. A
- * phrase of at least eleven bytes has one of its first eight places at a probe, so the table
- * has the four bytes at each of them. */
+ * The search looks at every eighth place of the text only. It takes the four bytes there and
+ * looks them up in a table of bits. A phrase has at least eleven bytes, so one of its first
+ * eight places is such a place, with four bytes of the phrase. The table contains the four
+ * bytes at each of these eight places. */
 
 static uint32_t load_word(const void *at)
 {
@@ -111,8 +116,8 @@ static void index_probes(struct tts_failscan *scan)
     }
 }
 
-/* Returns 1 if the four bytes may belong to a phrase, else 0. A number instead of a bool lets
- * the results of several probes be joined without branches. */
+/* Returns 1 if the four bytes at `at` may belong to a phrase, else 0. Returns a number, so that
+ * the caller can join the results of several places with '|' and needs only one branch. */
 static unsigned is_probe_hit(const uint64_t *bits, const unsigned char *at)
 {
     uint32_t hash = hash_word(load_word(at));
@@ -124,7 +129,8 @@ static bool is_phrase_at(const struct tts_failscan *scan, size_t idx, const void
     return memcmp(at, scan->phrases[idx].at, scan->phrases[idx].len) == 0;
 }
 
-/* Returns the beginning of the phrase that has the probe `at`, or NULL. */
+/* Returns the beginning of a phrase that contains the four bytes at `at`, or NULL. The phrase
+ * must not begin before `least`. */
 static const unsigned char *check_probe(const struct tts_failscan *scan,
                                         const unsigned char *least, const unsigned char *at)
 {
@@ -180,8 +186,9 @@ static unsigned hex_value(char c)
     return tts_is_digit(c) ? (unsigned)(c - '0') : ((unsigned)c | 32u) - 'a' + 10;
 }
 
-/* Reads an escaped byte: "\n", "\\n" (JSON inside JSON), "\u001b", "\x1b", "%0A". Returns the
- * number of bytes that it takes, and sets *out. Returns 0 if there is none at `at`. */
+/* Reads an escaped byte, such as "\n", "\\n" (JSON inside JSON), "\u001b", "\x1b" or "%0A".
+ * Sets *out to the byte and returns the length of the escape. Returns 0 if no escape is at
+ * `at`. */
 static size_t read_escape(struct tts_span raw, size_t at, char *out)
 {
     size_t begin = at;
@@ -226,7 +233,8 @@ static size_t read_escape(struct tts_span raw, size_t at, char *out)
     }
 }
 
-/* Returns the end of an escape sequence of a terminal whose ESC is before `at`: "[31m". */
+/* Returns the place after the colour sequence of a terminal, such as "[31m", at `at`. The ESC
+ * is before `at`. Returns `at` if there is no such sequence. */
 static size_t skip_colour(struct tts_span raw, size_t at)
 {
     if (at == raw.len || raw.at[at] != '[')
@@ -237,8 +245,8 @@ static size_t skip_colour(struct tts_span raw, size_t at)
     return end < raw.len && tts_is_letter(raw.at[end]) ? end + 1 : at;
 }
 
-/* Copies one line of `raw` without colours and escapes. Returns the place after its line end.
- */
+/* Copies one line of `raw`, from `at` on, without colours and escapes. Sets *is_ended if the
+ * line has an end. Returns the place after the line end. */
 static size_t put_plain_line(struct piece *piece, struct tts_span raw, size_t at,
                              bool *is_ended)
 {
@@ -270,7 +278,7 @@ static size_t skip_blanks(struct tts_span line)
     return at;
 }
 
-/* Returns the length of a prefix that other programs put before a line: pytest's "E   ", the
+/* Returns the length of a mark that other programs put before a line: "E   " of pytest,
  * annotations of CI systems, quote marks. */
 static size_t skip_mark(struct tts_span line)
 {
@@ -290,7 +298,7 @@ static size_t skip_mark(struct tts_span line)
     return mark_end ? (size_t)(mark_end - line.at) + (rest.at[0] == ':' ? 2 : 1) : at;
 }
 
-/* Returns the length of the words that the line and the line before it begin with alike. */
+/* Returns the length of the whole words with which both lines begin. */
 static size_t skip_common_words(struct tts_span line, struct tts_span before)
 {
     size_t same = 0, words = 0;
@@ -306,7 +314,7 @@ static void add_start(struct tts_failline *line, size_t start)
         line->starts[line->start_count++] = (uint32_t)start;
 }
 
-/* Adds the places after each mark and each prefix of a logger. */
+/* Adds the places after each mark and after each prefix of a logger as possible starts. */
 static void add_prefix_starts(struct tts_failline *line, struct tts_span text)
 {
     struct tts_span prefix, rank, rest = text;
@@ -320,7 +328,7 @@ static void add_prefix_starts(struct tts_failline *line, struct tts_span text)
     }
 }
 
-/* Ends the current line of the piece, which began at `begin`. */
+/* Ends the current line of the piece. The line begins at `begin`. */
 static void end_piece_line(struct piece *piece, size_t begin)
 {
     struct tts_failpiece *lines = &piece->lines;
@@ -348,8 +356,8 @@ static void fill_piece(struct piece *piece, struct tts_span raw)
     }
 }
 
-/* Finds the first byte of the piece that is at or after `hit` in the raw text. Returns false if
- * there is none. */
+/* Finds the first byte of the piece whose place in the raw text is `hit` or later. Sets its
+ * line and its place in the piece. Returns false if there is no such byte. */
 static bool find_in_piece(const struct piece *piece, size_t hit, size_t *line, size_t *at)
 {
     const struct tts_failpiece *lines = &piece->lines;
@@ -367,8 +375,8 @@ static bool is_op_byte(char c)
     return tts_is_letter(c) || tts_is_digit(c) || c == '_' || c == '.';
 }
 
-/* Copies the name that begins at text.at, without quotes before it. Returns false if there is
- * none. */
+/* Copies the name of an operation that begins at text.at, perhaps after quotes. Returns false
+ * if no name is there. */
 static bool copy_op_name(char out[TTS_FAILMSG_OP_MAX], struct tts_span text)
 {
     size_t at = 0, len = 0;
@@ -397,7 +405,8 @@ static struct tts_span text_from(struct tts_span text, const char *at)
     return (struct tts_span){at, text.len - (size_t)(at - text.at)};
 }
 
-/* Returns the device operation of a frame: "BinaryNgDeviceOperation". */
+/* Returns the beginning of the name of a device operation in a backtrace, such as
+ * "BinaryNgDeviceOperation", or NULL. */
 static const char *find_device_op(struct tts_span frames)
 {
     static const char word[] = "DeviceOperation";
@@ -414,8 +423,8 @@ static const char *find_device_op(struct tts_span frames)
     return NULL;
 }
 
-/* Reads the operation from the backtrace after a message. `after` is the text from the end of
- * the message on. */
+/* Reads the name of the operation from the backtrace that follows a message. `after` is the
+ * text after the message, `line` the number of the line where this text begins. */
 static void read_backtrace(struct tts_failmsg *msg, struct tts_span after, uint64_t line)
 {
     static const char target[] = "::run(tt::target::ttnn::";
@@ -434,7 +443,8 @@ static void read_backtrace(struct tts_failmsg *msg, struct tts_span after, uint6
         msg->op_line = line + count_breaks(after.at, found);
 }
 
-/* Reads the operation that a line of the runtime's log names. */
+/* Reads the name of the operation if a line of the runtime's log with such a name begins at
+ * text.at. Returns false otherwise. */
 static bool read_op_line(char out[TTS_FAILMSG_OP_MAX], struct tts_span text)
 {
     static const char *const words[] = {
@@ -455,7 +465,8 @@ static bool read_op_line(char out[TTS_FAILMSG_OP_MAX], struct tts_span text)
     return false;
 }
 
-/* Searches backwards from the end of `text` for a line that names an operation. */
+/* Searches backwards from the end of `text` for a line that names an operation. Copies the name
+ * and returns its place in the text, or returns NULL. */
 static const char *find_op_line(struct tts_span text, char out[TTS_FAILMSG_OP_MAX])
 {
     for (const char *at = text.at + text.len; at-- > text.at;) {
@@ -466,7 +477,8 @@ static const char *find_op_line(struct tts_span text, char out[TTS_FAILMSG_OP_MA
     return NULL;
 }
 
-/* Searches backwards for a call of ttnn in a Python traceback: "ttnn.matmul(". */
+/* Searches backwards for a call of ttnn in a Python traceback, such as "ttnn.matmul(". Copies
+ * the name and returns its place in the text, or returns NULL. */
 static const char *find_python_call(struct tts_span text, char out[TTS_FAILMSG_OP_MAX])
 {
     size_t low = text.len > PYTHON_BACK ? text.len - PYTHON_BACK : 0;
@@ -484,8 +496,9 @@ static const char *find_python_call(struct tts_span text, char out[TTS_FAILMSG_O
     return NULL;
 }
 
-/* Finds the operation line before a message. Text that was searched for the message before it
- * is not searched again. */
+/* Finds the operation of a message in the text before the message. Lines that were searched for
+ * an earlier message are not searched again. Marks the operation as near, because it may be
+ * another one. */
 static void read_op_before(struct tts_failscan *scan, struct tts_failmsg *msg,
                            struct tts_span before, uint64_t offset)
 {
@@ -522,8 +535,9 @@ static void read_base(struct tts_failscan *scan, struct tts_span text)
         scan->l1_base = value;
 }
 
-/* Returns the raw text around the phrase at rest.at: from the beginning of a line, if one
- * begins there, and never before the end of the last message. */
+/* Returns the raw text around the phrase at rest.at. The text begins at most HEAD_MAX bytes
+ * before the phrase, if possible at the beginning of a line, and never before the end of the
+ * last message. */
 static struct tts_span text_around(const struct tts_failscan *scan, struct tts_span rest)
 {
     uint64_t offset = tts_logtext_offset(&scan->text, rest.at);
@@ -538,8 +552,8 @@ static struct tts_span text_around(const struct tts_failscan *scan, struct tts_s
     return (struct tts_span){begin, (size_t)(rest.at - begin) + tail};
 }
 
-/* Returns whether more text may change a message that ends at `to`, or that is not there: its
- * line has no end yet. */
+/* Returns true if text that is added later may change a message that ends at `to`, because its
+ * line has no end yet. If `msg` is NULL, returns true if a message may still appear. */
 static bool may_message_grow(const struct tts_failscan *scan, struct tts_span rest,
                              const struct tts_failmsg *msg, const char *to)
 {
@@ -550,7 +564,7 @@ static bool may_message_grow(const struct tts_failscan *scan, struct tts_span re
 
 enum message_answer { MESSAGE_NONE, MESSAGE_FOUND, MESSAGE_GROWS };
 
-/* Reads the message that contains the phrase at rest.at. */
+/* Reads the message that contains the phrase `phrase`, which begins at rest.at. */
 static enum message_answer read_message(struct tts_failscan *scan, struct tts_span rest,
                                         size_t phrase, struct tts_failmsg *out)
 {
@@ -651,7 +665,7 @@ void tts_failscan_follow(struct tts_failscan *scan)
 bool tts_failscan_resume(struct tts_failscan *scan, bool is_quiet)
 {
     uint64_t before = tts_logtext_facts(&scan->text).bytes, at = tts_logtext_tell(&scan->text);
-    /* The end of the text may be the beginning of a phrase. */
+    /* The last bytes of the text may be the beginning of a phrase, so search them again. */
     uint64_t least = before > TTS_FAILPHRASE_MAX ? before - TTS_FAILPHRASE_MAX : 0;
     least = least > scan->done ? least : scan->done;
     if (at > least)

@@ -1,9 +1,10 @@
-/* failscan.h: finds the failure messages of the runtime in a text of any kind and size, one
- * after the other, in one pass. docs/design/failure-message.md has the rules.
+/* failscan.h: finds the failure messages of the runtime in a text of any kind and size, in the
+ * order of the text. docs/design/failure-message.md has the rules.
  *
- * Ownership: the caller owns the scan and the input; the input stays open until close.
- * Threads: one thread for each scan.
- * Cost: one pass; memory does not grow with the text (less than 1 MiB).
+ * Ownership: the caller owns the scan and the input, and keeps the input open until
+ * tts_failscan_free().
+ * Threads: one thread at a time for each scan.
+ * Cost: one pass. Memory does not grow with the text (less than 1 MiB).
  * Returns: see the functions. */
 #pragma once
 
@@ -11,31 +12,32 @@
 #include "sources/log/logtext.h"
 #include "ttscope/status.h"
 
-struct tts_failscan; /* opaque; heap */
+struct tts_failscan; /* opaque; on the heap */
 
-/* Opens a scan of `in` from its current position. `alloc` NULL is the C library's.
- * TTS_E_NOMEM: err names the path. */
+/* Opens a scan of `in` from its current position. `alloc` may be NULL; then the C library
+ * allocates. TTS_E_NOMEM: err names the path. */
 TTS_NODISCARD enum tts_status tts_failscan_new(struct tts_input *in,
                                                const struct tts_alloc *alloc,
                                                struct tts_failscan **out,
                                                struct tts_error *err);
 void tts_failscan_free(struct tts_failscan *scan); /* NULL is allowed */
 
-/* Finds the next message. Returns TTS_E_NOT_FOUND after the last. Returns TTS_E_IO or
- * TTS_E_SYNTAX (damaged compressed bytes) if the rest cannot be read; then err has line and
- * offset. */
+/* Finds the next message. Returns TTS_E_NOT_FOUND after the last message. Returns TTS_E_IO, or
+ * TTS_E_SYNTAX for damaged compressed bytes, if the rest cannot be read; then err has the line
+ * and the offset. */
 TTS_NODISCARD enum tts_status tts_failscan_next(struct tts_failscan *scan,
                                                 struct tts_failmsg *out, struct tts_error *err);
 
-/* Goes on after TTS_E_NOT_FOUND, for a text that grows. A message that may still grow at the
- * end of the text is not given before more text follows it, or `is_quiet` says that nothing
- * came for a while. Returns false if the text cannot grow. */
+/* Continues after TTS_E_NOT_FOUND, for a text that grows. A message at the end of the text that
+ * may still grow is not returned before more text follows, or before `is_quiet` tells that no
+ * text came for a while. Returns false if the text cannot grow. */
 bool tts_failscan_resume(struct tts_failscan *scan, bool is_quiet);
-/* Call before the first message if the text grows. */
+/* Prepares the scan for a text that grows. Call this before the first tts_failscan_next(). */
 void tts_failscan_follow(struct tts_failscan *scan);
 
-/* Returns facts about the text. They are final after the last message. */
+/* Returns facts about the text so far. They are final after the last message. */
 struct tts_logtext_facts tts_failscan_facts(const struct tts_failscan *scan);
-/* Calls `tick` after each following read with the number of bytes of the file read so far. */
+/* Calls `tick` after each later read. `taken` is the number of bytes of the file read so
+ * far. */
 void tts_failscan_on_tick(struct tts_failscan *scan, void (*tick)(void *ctx, uint64_t taken),
                           void *ctx);

@@ -4,20 +4,21 @@
 #include <string.h>
 
 enum {
-    SENTENCE_MAX = 1024,   /* bytes */
-    LINES_BEFORE_MAX = 12, /* lines of a sentence before its last phrase */
+    SENTENCE_MAX = 1024,   /* longest sentence, in bytes */
+    LINES_BEFORE_MAX = 12, /* a sentence begins at most this many lines before a phrase */
 };
 
-/* A "%" and a letter stand for a value:
+/* A sentence of the runtime. A "%" and a letter stand for a value:
  *   %S requested   %K banks       %N need        %Z bank        %a allocated   %f free
  *   %l largest     %p program     %A address     %E end         %M limit       %m mesh
  *   %h alloc_end   %d free_end    %v live_end    %s size        %i index       %c count
  *   %P pool        %R cores       %T type of a core
- * The first template of several equal matches counts. */
+ * If several templates match equally well, the first one is used. */
 struct template
 {
     enum tts_failmsg_family family;
-    bool must_be_whole; /* a part of the sentence says too little */
+    bool must_be_whole; /* only a complete match counts, because a part of the sentence says too
+                           little */
     const char *text;
 };
 
@@ -158,25 +159,25 @@ static int find_template_field(char letter)
     return found ? (int)(found - letters) : -1;
 }
 
-/* A sentence put together from its lines, without their prefixes. "\n" marks each line
- * break. */
+/* A sentence joined from its lines, without the prefixes of the lines. A "\n" marks each place
+ * where a line was broken. */
 struct joined {
     char text[SENTENCE_MAX];
-    uint32_t origin[SENTENCE_MAX];  /* place in the text of the piece */
-    uint32_t columns[SENTENCE_MAX]; /* for each "\n": columns of the line that it ends */
+    uint32_t origin[SENTENCE_MAX];  /* place of each byte in the text of the piece */
+    uint32_t columns[SENTENCE_MAX]; /* for each "\n": length of the line that it ends */
     size_t len;
 };
 
-/* The state of one match. */
+/* The state while one template is matched. */
 struct sentence_match {
     const struct joined *joined;
     size_t at;
-    size_t last_break; /* place of the last "\n" in the sentence; SIZE_MAX: none */
+    size_t last_break; /* place of the last "\n" that was passed; SIZE_MAX: none */
     struct tts_failmsg msg;
-    unsigned fields;    /* values found so far */
-    bool is_whole;      /* all of the template matches */
-    bool is_number_end; /* the last byte belongs to a number */
-    int last_field;     /* of that number; -1: no field */
+    unsigned fields;    /* number of values found so far */
+    bool is_whole;      /* the whole template matches */
+    bool is_number_end; /* the byte before `at` is the last digit of a number */
+    int last_field;     /* field of the last number; -1: the number has no field */
 };
 
 static bool is_sentence_end(const struct sentence_match *m)
@@ -195,7 +196,7 @@ static void skip_line_breaks(struct sentence_match *m)
         m->last_break = m->at++;
 }
 
-/* Skips blanks and line breaks. Returns false if there is none. */
+/* Skips blanks and line breaks. Returns false if none is at the current place. */
 static bool skip_sentence_blanks(struct sentence_match *m)
 {
     size_t begin = m->at;
@@ -208,9 +209,9 @@ static bool skip_sentence_blanks(struct sentence_match *m)
     return m->at > begin;
 }
 
-/* Returns whether the text after the line break at m->at continues the last number of the
- * sentence: the sentence was broken at the same column before, or this is its first break and
- * only digits follow it. */
+/* Returns true if the text after the line break at m->at continues the number before it. This
+ * is so if the sentence was broken at the same column before. If it was not broken before, only
+ * digits may follow. */
 static bool is_number_broken(const struct sentence_match *m)
 {
     const struct joined *joined = m->joined;
@@ -222,8 +223,9 @@ static bool is_number_broken(const struct sentence_match *m)
     return at == joined->len && at > m->at + 1;
 }
 
-/* Reads digits. A line break inside a number is skipped; at the end of the sentence only if the
- * lines are broken at a fixed column. */
+/* Reads a number and stores it in `field` (-1: nowhere). A line break inside the number is
+ * skipped. If the number is the last value of the template, it is skipped only if
+ * is_number_broken() says so. */
 static bool match_number(struct sentence_match *m, int field, bool is_last)
 {
     uint64_t value = 0;
@@ -260,7 +262,8 @@ static bool match_number(struct sentence_match *m, int field, bool is_last)
 
 enum word_answer { WORD_NO, WORD_YES, WORD_CUT };
 
-/* Matches a word with line breaks in it. WORD_CUT: the text ends inside the word. */
+/* Matches a word, which may have line breaks in it. Returns WORD_CUT if the text ends inside
+ * the word. */
 static enum word_answer match_word(struct sentence_match *m, const char *word)
 {
     struct sentence_match before = *m;
@@ -293,7 +296,8 @@ static bool match_pool(struct sentence_match *m)
     return false;
 }
 
-/* Copies bytes of `allowed` up to and including `last`. */
+/* Copies characters of `allowed` up to and including `last`. If `last` is '\0', copies all
+ * characters of `allowed`. Returns false if the end is missing or the text is too long. */
 static bool match_text(struct sentence_match *m, const char *allowed, char last, char *out,
                        size_t capacity)
 {
@@ -323,7 +327,8 @@ static bool match_range(struct sentence_match *m)
                       sizeof m->msg.range);
 }
 
-/* Reads the type of a core. The type may be the last word of a text. */
+/* Reads the name of a core type, which consists of letters and '_'. The text may end after the
+ * name. */
 static bool match_core_type(struct sentence_match *m)
 {
     size_t len = 0;
@@ -350,8 +355,8 @@ static bool match_value(struct sentence_match *m, char letter, bool is_last)
 
 /* ---- sentences ---- */
 
-/* Takes back a number that the text ends after, or that an unexpected byte follows: digits may
- * be missing. */
+/* Forgets the last number if the match failed directly after it: some of its digits may be
+ * missing. */
 static void drop_last_number(struct sentence_match *m)
 {
     if (!m->is_number_end)
@@ -364,7 +369,7 @@ static void drop_last_number(struct sentence_match *m)
     }
 }
 
-/* Matches as much of the template as possible, from the beginning of the joined text. */
+/* Matches the template with the joined text from its beginning, as far as possible. */
 static struct sentence_match match_template(const struct joined *joined,
                                             const struct template *template)
 {
@@ -396,7 +401,7 @@ static struct sentence_match match_template(const struct joined *joined,
     return m;
 }
 
-/* Returns whether `a` says more than `b`. */
+/* Returns true if `a` has more values than `b`, or as many values and a complete match. */
 static bool is_match_better(const struct sentence_match *a, const struct sentence_match *b)
 {
     if (a->fields != b->fields)
@@ -416,7 +421,7 @@ static bool join_text(struct joined *joined, const struct tts_failpiece *piece, 
     return true;
 }
 
-/* Appends a line break and line `line` from its place `from` on. Returns false if there is no
+/* Appends a line break, and then line `line` from place `from` on. Returns false if there is no
  * room. */
 static bool join_line(struct joined *joined, const struct tts_failpiece *piece, size_t line,
                       size_t from)
@@ -430,8 +435,9 @@ static bool join_line(struct joined *joined, const struct tts_failpiece *piece, 
     return join_text(joined, piece, from, piece->lines[line].end);
 }
 
-/* Appends line `line` without its prefix. The prefix is the first that lets the sentence go on
- * to the end of the line. Returns false if the line does not continue the sentence. */
+/* Appends the line `line` without its prefix and matches again. Tries all places where the text
+ * of the line may begin, and stops at the first one where the match reaches the end of the
+ * line. Returns false if the line does not continue the sentence. */
 static bool join_next_line(struct joined *joined, const struct tts_failpiece *piece,
                            size_t line, const struct template *template,
                            struct sentence_match *match)
@@ -455,14 +461,15 @@ static bool join_next_line(struct joined *joined, const struct tts_failpiece *pi
     return best_start != SIZE_MAX && join_line(joined, piece, line, best_start);
 }
 
-/* Returns whether the next line may continue the sentence: the sentence ends too early, or its
- * last number ends at the end of the line. */
+/* Returns true if the next line may continue the sentence: the match reached the end of the
+ * text, and either the template has not ended or the text ends with a number. */
 static bool may_go_on(const struct sentence_match *m)
 {
     return m->at == m->joined->len && (!m->is_whole || m->is_number_end);
 }
 
-/* Matches the template from the place `from` of line `line` on. */
+/* Matches the template with the text that begins at place `from` of line `line`, and adds
+ * following lines as needed. */
 static struct sentence_match match_lines(struct joined *joined,
                                          const struct tts_failpiece *piece, size_t line,
                                          size_t from, const struct template *template)
@@ -476,8 +483,9 @@ static struct sentence_match match_lines(struct joined *joined,
     return match;
 }
 
-/* A sentence without numbers may be quoted by source code. In a log it is not the beginning of
- * a string, unless the string is the value of a JSON member. */
+/* Returns true if the sentence is the beginning of a string, as in source code. A string that
+ * is the value of a JSON member does not count, because logs are written like that. Used for
+ * sentences without numbers. */
 static bool is_quoted(const char *text, size_t line_begin, size_t begin)
 {
     if (begin == line_begin || !strchr("\"'`", text[begin - 1]))
@@ -496,8 +504,8 @@ static bool is_match_enough(const struct sentence_match *m, const struct templat
     return m->fields > 0 && (m->is_whole || !template->must_be_whole);
 }
 
-/* Tries all templates that have the phrase at the place `from` of line `line`. The sentence
- * must reach beyond `at`. */
+/* Tries all templates that contain the phrase `idx`. The sentence must begin at place `from` of
+ * line `line` and end after `at`. */
 static bool match_at(const struct tts_failpiece *piece, size_t line, size_t from, size_t at,
                      size_t idx, struct tts_failmsg *out, size_t *end)
 {

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The options that may follow the operands, in canonical order. */
+/* The options that may follow the operands, in the order of the canonical text. */
 enum tts_devseq_option {
     TTS_DEVSEQ_TENSOR,
     TTS_DEVSEQ_SHAPE,
@@ -26,14 +26,15 @@ enum tts_devseq_option {
     TTS_DEVSEQ_OPTIONS,
 };
 
-/* The form of a result, after '='. */
+/* The form of the result after '='. */
 enum tts_devseq_shape {
     TTS_DEVSEQ_SAYS_NOTHING,
-    TTS_DEVSEQ_SAYS_ADDRESS, /* ADDR, F, T ADDR or - */
-    TTS_DEVSEQ_SAYS_PLACE,   /* ADDR */
-    TTS_DEVSEQ_SAYS_OK,      /* The result is the word "ok", or "F" if the request fails. */
-    TTS_DEVSEQ_SAYS_NUMBERS, /* as many numbers as `numbers` says */
-    TTS_DEVSEQ_SAYS_PAGE,    /* BANK CORE ADDR or - */
+    TTS_DEVSEQ_SAYS_ADDRESS, /* an address ADDR, F (failed), T ADDR (below the limit) or - (not
+                                placed) */
+    TTS_DEVSEQ_SAYS_PLACE,   /* an address ADDR */
+    TTS_DEVSEQ_SAYS_OK,      /* the word ok, or F if the request fails */
+    TTS_DEVSEQ_SAYS_NUMBERS, /* numbers; struct tts_devseq_form has their count */
+    TTS_DEVSEQ_SAYS_PAGE,    /* BANK CORE ADDR, or - if the buffer has no address */
 };
 
 struct tts_devseq_form {
@@ -361,7 +362,8 @@ static enum tts_status fail_word(struct tts_scan *scan, struct tts_word word,
 
 /* --- small parts ------------------------------------------------------------------------ */
 
-/* Cuts off the part before `mark`. Without a mark cuts off everything and returns false. */
+/* Sets *out to the text before the first `mark` and removes it and the mark from *rest. If
+ * there is no mark, sets *out to the whole text, leaves *rest unchanged and returns false. */
 static bool cut_word(struct tts_word *rest, char mark, struct tts_word *out)
 {
     const char *at = rest->len > 0 ? memchr(rest->text, mark, rest->len) : NULL;
@@ -503,7 +505,7 @@ static enum tts_status parse_buffer_name(struct tts_scan *scan, struct tts_word 
     return TTS_OK;
 }
 
-/* Returns the index of a word in a list, or -1. */
+/* Returns the index of a word in a list, or -1 if the list does not have it. */
 static int find_listed_word(struct tts_word word, const char *const *list, int count)
 {
     for (int i = 0; i < count; i++)
@@ -606,7 +608,8 @@ static enum tts_status fail_unknown_option(struct tts_scan *scan,
     return tts_scan_at(scan, word, TTS_E_SYNTAX);
 }
 
-/* Parses the options after the operands, up to "=" or the end. *last is that word. */
+/* Parses the options after the operands, up to "=" or the end of the line. Sets *last to the
+ * "=", or to an empty word at the end. */
 static enum tts_status parse_devseq_options(struct tts_scan *scan, struct tts_devseq_line *out,
                                             struct tts_word *last)
 {
@@ -790,8 +793,8 @@ static enum tts_status parse_devseq_result(struct tts_scan *scan, struct tts_dev
 
 /* --- lines ------------------------------------------------------------------------------ */
 
-/* Fails for an unknown verb. Sequences for one pool use one letter for each operation, and 'P';
- * the message says so. */
+/* Fails because of an unknown verb. A word that could be from a sequence for one pool, where
+ * each operation is one letter, gets a message that says so. */
 static enum tts_status fail_unknown_verb(struct tts_scan *scan, struct tts_word word)
 {
     if (word.len == 1 && memchr("Paxdkrcslqvmt", word.text[0], 13)) {

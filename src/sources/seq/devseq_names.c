@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <string.h>
 
-/* The keys of the two tables. */
+/* The two hash tables: entries by name, and placed buffers by pool and address. */
 enum { BY_NAME = TTS_DEVSEQ_BY_NAME, BY_PLACE = TTS_DEVSEQ_BY_PLACE };
 
 static uint32_t hash_name(const struct tts_devseq_names *names,
@@ -103,7 +103,7 @@ void tts_devseq_names_bind(struct tts_devseq_names *names, struct tts_devseq_hel
     enum tts_status status =
         tts_hashtable_add(place_table(names, BY_PLACE), hash_held(names, BY_PLACE, held),
                           (uint32_t)(held - names->held));
-    assert(status == TTS_OK); /* add has already made room */
+    assert(status == TTS_OK); /* cannot fail: tts_devseq_names_add() reserved the room */
     (void)status;
 }
 
@@ -114,7 +114,8 @@ static void free_sharding(struct tts_devseq_names *names, struct tts_devseq_held
     held->sharding = NULL;
 }
 
-/* Removes entry `idx` from a table. The last entry then takes its index. */
+/* Removes entry `idx` from a table. The caller then moves the last entry to `idx`, so the table
+ * is told the new index of that entry. */
 static void unlist_entry(struct tts_devseq_names *names, int key, uint32_t idx)
 {
     const struct tts_devseq_held *held = &names->held[idx];

@@ -17,7 +17,7 @@ void tts_devseq_run_init(struct tts_devseq_run *run, struct tts_device *device,
     *run = (struct tts_devseq_run){.device = device,
                                    .names.alloc = alloc ? alloc : tts_alloc_libc()};
     const void *random =
-        (const void *)getauxval(AT_RANDOM); /* 16 random bytes from the kernel */
+        (const void *)getauxval(AT_RANDOM); /* the kernel gives each process 16 random bytes */
     if (random)
         memcpy(&run->names.seed, random, sizeof run->names.seed);
 }
@@ -34,7 +34,7 @@ static bool is_named(const struct tts_devseq_line *line)
     return line->name.text[0] != '\0';
 }
 
-/* Checks that the name of a line is not in use. A line without a name is fine. */
+/* Checks that no live buffer has the name of the line. A line without a name passes. */
 static enum tts_status check_name_free(struct tts_devseq_run *run,
                                        const struct tts_devseq_line *line,
                                        struct tts_error *err)
@@ -62,7 +62,8 @@ static enum tts_status find_named_buffer(struct tts_devseq_run *run,
                          nearest.best ? nearest.best : "", nearest.best ? "'?" : "");
 }
 
-/* Makes room for the buffer of a line before the buffer is allocated. */
+/* Adds the entry for the name of a line. This happens before the buffer is allocated, because
+ * no memory may be missing afterwards. */
 static enum tts_status reserve_name(struct tts_devseq_run *run,
                                     const struct tts_devseq_line *line, struct tts_error *err)
 {
@@ -194,7 +195,7 @@ static enum tts_status fail_no_pool(const struct tts_devseq_run *run, enum tts_p
                          tts_device_chip(run->device)->name, tts_pool_name(pool));
 }
 
-/* Finds the block at an address, for a buffer that has no name. */
+/* Finds the block at the address of a line. The block belongs to a buffer without a name. */
 static enum tts_status find_block(const struct tts_devseq_run *run,
                                   const struct tts_devseq_line *line, struct tts_buffer *out)
 {
@@ -203,7 +204,8 @@ static enum tts_status find_block(const struct tts_devseq_run *run,
     return tts_space_size_at(tts_banks_space(banks, 0), line->address, &out->block_bytes);
 }
 
-/* Finds the buffer that a line frees, if it exists. Its name is removed in any case. */
+/* Finds the buffer that a line frees. Sets *found to false if there is no such buffer. Removes
+ * its name in any case. */
 static enum tts_status take_buffer(struct tts_devseq_run *run,
                                    const struct tts_devseq_line *line, struct tts_buffer *out,
                                    bool *found, struct tts_error *err)
@@ -242,7 +244,7 @@ static enum tts_status run_free(struct tts_devseq_run *run, struct tts_devseq_st
         return TTS_OK;
     }
     status = tts_device_release(run->device, &buffer);
-    assert(status != TTS_E_NOT_FOUND); /* every name has a block */
+    assert(status != TTS_E_NOT_FOUND); /* a named buffer always has a block */
     if (status != TTS_OK)
         return tts_error_set(err, status, "cannot free: %s", tts_status_text(status));
     run->counts.frees_ok++;
@@ -304,8 +306,8 @@ static enum tts_status run_cb(struct tts_devseq_run *run, struct tts_devseq_step
     return status;
 }
 
-/* Returns the free bytes of a core minus the bytes above its limit. A larger value means more
- * room. */
+/* Returns a measure of the room on a core: its free bytes minus the bytes above its limit. May
+ * be negative. */
 static int64_t spare_bytes(const struct tts_core_room *room)
 {
     return (int64_t)room->free_bytes - (int64_t)room->excess_bytes;
@@ -482,7 +484,7 @@ enum tts_status tts_devseq_run_line(struct tts_devseq_run *run,
     case TTS_DEVSEQ_KINDS:
         break;
     }
-    assert(false); /* the caller handles these kinds */
+    assert(false); /* tts_devseq_run_line() handles the other kinds */
     return TTS_E_INVALID;
 }
 

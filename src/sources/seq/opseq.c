@@ -21,7 +21,7 @@ enum tts_opseq_operand {
     TTS_OPERAND_CUT,
 };
 
-/* The form of a result, after '='. */
+/* The form of the result after '='. */
 enum tts_opseq_shape {
     TTS_SHAPE_NOTHING,
     TTS_SHAPE_TAKE,
@@ -35,13 +35,14 @@ enum tts_opseq_shape {
 
 struct tts_opseq_form {
     char letter;
-    uint8_t operands[TTS_OPERANDS_MAX + 1]; /* enum tts_opseq_operand, up to END */
-    uint8_t shape;                          /* enum tts_opseq_shape */
+    uint8_t operands[TTS_OPERANDS_MAX +
+                     1]; /* values of enum tts_opseq_operand, terminated by END */
+    uint8_t shape;       /* enum tts_opseq_shape */
     const char *usage;
 };
 
-/* The fields of a pool in canonical order: the numbers of struct tts_space_config, then the
- * policy. */
+/* The fields of a pool in the order of the canonical text: the numbers of struct
+ * tts_space_config, then the policy. */
 enum {
     TTS_FIELD_SIZE,
     TTS_FIELD_OFFSET,
@@ -216,7 +217,7 @@ static const char *const shape_usage[] = {
 static const char pool_usage[] =
     "P size=N offset=N min_allocation_size=N alignment=N policy=FIRST|BEST";
 
-/* Returns a hint for a word in the wrong place. */
+/* Returns a hint for the message about a word in the wrong place; "" if there is no hint. */
 static const char *usage_hint(struct tts_word word)
 {
     if (word.len > 0 && word.text[0] == '#')
@@ -241,7 +242,8 @@ static enum tts_status parse_pool_policy(struct tts_scan *scan, struct tts_word 
     return tts_scan_at(scan, word, TTS_E_SYNTAX);
 }
 
-/* Splits "name=value". Returns the index of the field, or TTS_FIELDS for an unknown name. */
+/* Splits "name=value" and sets *value. Returns the index of the field, or TTS_FIELDS for an
+ * unknown name. */
 static int split_pool_field(struct tts_word word, struct tts_word *value)
 {
     struct tts_word name;
@@ -294,7 +296,7 @@ static enum tts_status parse_pool_fields(struct tts_scan *scan, struct tts_opseq
 
 /* --- results ---------------------------------------------------------------------------- */
 
-/* Returns the number of words after the first "=" of the line. */
+/* Returns the number of words after the first "=" of the line. Does not move the scan. */
 static unsigned count_result_words(const struct tts_scan *scan)
 {
     struct tts_scan again = {scan->begin, scan->begin, scan->end, NULL};
@@ -306,7 +308,7 @@ static unsigned count_result_words(const struct tts_scan *scan)
     return count;
 }
 
-/* Fails for a result of the wrong form. */
+/* Fails because a result has the wrong form. */
 static enum tts_status fail_result(struct tts_scan *scan, enum tts_opseq_kind kind,
                                    struct tts_word word)
 {
@@ -325,8 +327,8 @@ static enum tts_status fail_result(struct tts_scan *scan, enum tts_opseq_kind ki
     return tts_scan_at(scan, word, TTS_E_SYNTAX);
 }
 
-/* Parses one number of a result. The message for a bad word shows the form, the message for a
- * large number its limit. */
+/* Parses one number of a result. If the word is no number, the message shows the form of the
+ * result; if the number is too large, the message names the limit. */
 static enum tts_status parse_result_value(struct tts_scan *scan, enum tts_opseq_kind kind,
                                           struct tts_word word, uint64_t *out)
 {
@@ -380,7 +382,8 @@ static enum tts_status parse_stats_result(struct tts_scan *scan, struct tts_opse
     return TTS_OK;
 }
 
-/* Parses the result of `a` and `x`: an address or F; for `a` also T with an address. */
+/* Parses the result of `a` or `x`: an address, F (failed), or for `a` also T with an address
+ * (below the limit). */
 static enum tts_status parse_take_result(struct tts_scan *scan, struct tts_opseq_line *out)
 {
     struct tts_word word = tts_scan_word(scan);
@@ -475,8 +478,8 @@ static enum tts_status set_opseq_operand(struct tts_scan *scan, enum tts_opseq_o
     return TTS_OK;
 }
 
-/* Fails for an operation with too few or too many words. `word` is the first wrong word, `got`
- * the number of operands before it. */
+/* Fails because an operation has too few or too many words. `word` is the first wrong word,
+ * `got` the number of operands before it. */
 static enum tts_status fail_operand_count(struct tts_scan *scan,
                                           const struct tts_opseq_form *form,
                                           struct tts_word word, unsigned got)
@@ -505,7 +508,7 @@ static enum tts_status parse_opseq_operands(struct tts_scan *scan, struct tts_op
     }
 }
 
-/* Returns the kind with this letter, or TTS_OPSEQ_BLANK. */
+/* Returns the kind whose letter is `word`, or TTS_OPSEQ_BLANK if there is none. */
 static enum tts_opseq_kind find_opseq_kind(struct tts_word word)
 {
     enum tts_opseq_kind kind = TTS_OPSEQ_POOL;
@@ -516,7 +519,8 @@ static enum tts_opseq_kind find_opseq_kind(struct tts_word word)
     return kind < TTS_OPSEQ_KINDS ? kind : TTS_OPSEQ_BLANK;
 }
 
-/* Returns true if the word looks like a verb of the device language: "buffer", "cb". */
+/* Returns true if the word looks like a verb of the device language, such as "buffer" or
+ * "cb". */
 static bool is_devseq_verb(struct tts_word word)
 {
     bool lower = word.len > 1;

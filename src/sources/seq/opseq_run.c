@@ -20,12 +20,13 @@ void tts_opseq_run_release(struct tts_opseq_run *run)
     *run = (struct tts_opseq_run){0};
 }
 
-/* Returns memory for `count` elements. The old contents are lost. The memory grows by at least
- * half, so that not every query allocates while the number of blocks grows slowly. */
+/* Returns memory for `count` elements, without their old content; NULL if there is no memory.
+ * The memory grows by at least half: the number of blocks grows slowly, and not every query
+ * shall allocate. */
 static void *reserve_scratch(struct tts_opseq_run *run, size_t count, size_t element_bytes)
 {
     const struct tts_alloc *alloc = run->alloc;
-    size_t bytes = count * element_bytes; /* there are at most 2^32 blocks */
+    size_t bytes = count * element_bytes; /* cannot overflow: there are at most 2^32 blocks */
     if (bytes <= run->scratch_bytes && run->scratch)
         return run->scratch;
     size_t grown = run->scratch_bytes + run->scratch_bytes / 2;
@@ -37,7 +38,8 @@ static void *reserve_scratch(struct tts_opseq_run *run, size_t count, size_t ele
     return run->scratch;
 }
 
-/* Returns the size of the block for a request: at least the smallest block, rounded up. */
+/* Returns the size of the block that a request for `bytes` needs: at least min_bytes, rounded
+ * up to the alignment. */
 static uint64_t needed_bytes(const struct tts_space_config *pool, uint64_t bytes)
 {
     uint64_t wanted = bytes > pool->min_bytes ? bytes : pool->min_bytes;
@@ -48,8 +50,8 @@ static uint64_t needed_bytes(const struct tts_space_config *pool, uint64_t bytes
 
 /* --- operations ------------------------------------------------------------------------- */
 
-/* Each of these functions sets step->line.result and the block, counts, and returns TTS_OK or a
- * status that ends the run. */
+/* Each run_... function below runs one kind of line: it sets step->line.result and the block,
+ * updates the counts, and returns TTS_OK or a status that ends the run. */
 
 static enum tts_status run_take(struct tts_opseq_run *run, struct tts_opseq_step *step)
 {
@@ -147,7 +149,7 @@ static enum tts_status run_space_available(struct tts_opseq_run *run,
     if (!ranges)
         return TTS_E_NOMEM;
     size_t count = tts_space_available(run->space, step->line.bytes, ranges, capacity);
-    assert(count <= capacity); /* every range is a free block */
+    assert(count <= capacity); /* each range is one free block */
     uint64_t hash = TTS_FNV1A64_INIT;
     for (size_t i = 0; i < count; i++) {
         hash = tts_fnv1a64_u64(hash, ranges[i].start);
@@ -264,11 +266,11 @@ static enum tts_status run_operation(struct tts_opseq_run *run, struct tts_opseq
     case TTS_OPSEQ_KINDS:
         break;
     }
-    assert(false); /* the caller handles these kinds */
+    assert(false); /* tts_opseq_run_line() handles the other kinds */
     return TTS_E_INVALID;
 }
 
-/* Updates the statistics. The change of the total is the size that was taken or given back. */
+/* Updates the statistics after a line. Sets step->bytes to the change of the bytes in use. */
 static void count_outcome(struct tts_opseq_run *run, uint64_t line_no,
                           struct tts_opseq_step *step)
 {
