@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { PHASES_MAX = 16384 }; /* maximum number of phases in one block */
+enum { PHASES_MAX = 16384 }; /* most phases that are kept of one block */
 
 /* ---- notes ---- */
 
-/* Ends the text at `len` or before, so that no character is cut in two. */
+/* Cuts the text at `len`, or a little before if `len` is inside a UTF-8 character. */
 static void end_at_character(char *text, size_t len)
 {
     while (len > 0 && ((unsigned char)text[len] & 0xc0) == 0x80)
@@ -37,7 +37,9 @@ void tts_trainblock_note(struct tts_run *run, uint64_t line, const char *format,
     memcpy(note->text, text, strlen(text) + 1);
 }
 
-#define TOLERANCE_BYTES INT64_C(31457) /* 0.03 MB: three figures, each rounded to 0.01 */
+/* Allowed difference of a sum: 0.03 MB, because each of its three figures is rounded to 0.01
+ * MB. */
+#define TOLERANCE_BYTES INT64_C(31457)
 
 struct field {
     const char *name;
@@ -64,7 +66,8 @@ static const struct field l1_fields[] = {
 
 /* ---- one figure ---- */
 
-/* Finds where the value of `name` begins in `text`. The name is expected at `at`. */
+/* Finds the value of the figure `name` in `text` and sets *out to its beginning. First looks
+ * for the name at `at`, then anywhere in the text. Returns false if the name is missing. */
 static bool find_figure(struct tts_span text, size_t at, const char *name, size_t *out)
 {
     while (at < text.len && (tts_is_blank(text.at[at]) || text.at[at] == ','))
@@ -80,7 +83,8 @@ static bool find_figure(struct tts_span text, size_t at, const char *name, size_
     return true;
 }
 
-/* Returns the text up to a comma that a blank follows, because numbers may hold commas. */
+/* Returns the text from `at` up to the next comma that a blank follows. A comma without a blank
+ * belongs to a number. */
 static struct tts_span figure_text(struct tts_span text, size_t at)
 {
     size_t end = at;
@@ -90,11 +94,12 @@ static struct tts_span figure_text(struct tts_span text, size_t at)
     return (struct tts_span){text.at + at, end - at};
 }
 
-/* The place and the subject of a note. */
+/* The run, the line and the phase that a note is about. */
 struct place {
     struct tts_run *run;
     uint64_t line;
-    /* " of " and the name of the phase; both are "" for figures of the block itself. */
+    /* The words " of " and the name of the phase. Both are "" for a figure of the whole
+     * block. */
     const char *of, *phase;
 };
 
@@ -111,7 +116,8 @@ static struct tts_amount read_figure_text(const struct place *place, const char 
     return (struct tts_amount){0};
 }
 
-/* Reads the value of `name`, which is expected at `*at`. Moves `*at` past the value. */
+/* Reads the value of the figure `name`, expected at *at, and moves *at past the value. If the
+ * value is missing or unreadable, adds a note and returns an unknown amount. */
 static struct tts_amount read_figure(const struct place *place, struct tts_span text,
                                      size_t *at, const char *name)
 {
@@ -130,7 +136,7 @@ static struct tts_amount read_figure(const struct place *place, struct tts_span 
     return read_figure_text(place, name, value);
 }
 
-/* Returns the peak. A negative peak becomes an unknown amount and a note. */
+/* Returns the peak. If it is negative, adds a note and returns an unknown amount. */
 static struct tts_amount refuse_negative(const struct place *place, const char *name,
                                          struct tts_amount peak)
 {
@@ -141,8 +147,8 @@ static struct tts_amount refuse_negative(const struct place *place, const char *
     return (struct tts_amount){0};
 }
 
-/* Returns true if the line ends before the value of its last field. A complete value that
- * cannot be read is a different error. */
+/* Returns true if the line is cut off before the value of its last field. Returns false if the
+ * value is complete but unreadable. */
 static bool is_line_cut(struct tts_span text, const char *last)
 {
     return !tts_span_find(text, last) || !tts_span_ends(text, "MB");
@@ -207,7 +213,8 @@ static void read_figure_line(struct tts_trainblock *block, const struct tts_trai
         read_figure_fields(block, line->value, l1_fields, 3, number);
 }
 
-/* Notes that the figure was derived. Replaces the note that it is missing, if there is one. */
+/* Notes that the 'Segment Change' of a phase was derived. If a note says that the value is
+ * missing, replaces this note. */
 static void note_derived(struct tts_run *run, const struct tts_run_phase *phase)
 {
     char what[TTS_RUN_NOTE_BYTES], text[TTS_RUN_NOTE_BYTES];
@@ -222,8 +229,8 @@ static void note_derived(struct tts_run *run, const struct tts_run_phase *phase)
     tts_trainblock_note(run, phase->line, "%s", text);
 }
 
-/* Derives a lost 'Segment Change' from the cumulative figures. Each of them is exact to half a
- * step, so the difference is exact to 0.01 MB. */
+/* Derives a lost 'Segment Change' of the last phase as the difference of two cumulative
+ * figures. Each of them is rounded to 0.01 MB, so the difference is exact to 0.01 MB. */
 static void derive_change(struct tts_trainblock *block)
 {
     size_t count = block->run.phase_count;
@@ -245,8 +252,8 @@ static void derive_change(struct tts_trainblock *block)
 
 /* ---- checks ---- */
 
-/* Returns true if a and b are equal within the rounding, if a is more than b and `may_be_more`
- * is set, or if one of them is unknown. */
+/* Returns true if `a` and `b` differ by at most the rounding, or one of them is unknown. If
+ * `may_be_more` is set, `a` may also be larger than `b`. */
 static bool is_about(struct tts_amount a, struct tts_amount b, bool may_be_more)
 {
     if (!a.is_known || !b.is_known)
@@ -256,8 +263,8 @@ static bool is_about(struct tts_amount a, struct tts_amount b, bool may_be_more)
            (may_be_more || more.bytes <= TOLERANCE_BYTES);
 }
 
-/* Returns true if a and b + more are equal within the rounding, or if one of them is unknown.
- * Returns false if the sum does not fit in 64 bits. */
+/* Returns true if `a` and `b` + `more` differ by at most the rounding, or one of them is
+ * unknown. Returns false if the sum does not fit in 64 bits. */
 static bool is_about_sum(struct tts_amount a, struct tts_amount b, struct tts_amount more)
 {
     struct tts_amount sum = tts_amount_add(b, more);
@@ -265,8 +272,8 @@ static bool is_about_sum(struct tts_amount a, struct tts_amount b, struct tts_am
     return !is_known || (sum.is_known && is_about(a, sum, false));
 }
 
-/* The figures of a phase (b) and of the phase before it (a). For the first phase, a is all
- * zero. */
+/* The figures of a phase (b) and of the previous phase (a). For the first phase, the cumulative
+ * figures of a are 0. */
 struct step {
     const struct tts_amount *a, *b;
 };
@@ -284,8 +291,8 @@ static bool is_change_right(const struct step *step)
                         step->b[TTS_RUN_CHANGE]);
 }
 
-/* Checks the cumulative peak: the higher of the earlier peak, and of the earlier usage plus the
- * phase's own peak. */
+/* Checks the cumulative peak. It must be the cumulative peak of the previous phase, or the
+ * usage before this phase plus the peak of this phase, whichever is higher. */
 static bool is_peak_right(const struct step *step)
 {
     struct tts_amount own =
@@ -339,7 +346,8 @@ static void check_totals(struct tts_trainblock *block)
                             "lines of several programs");
 }
 
-/* Checks all phases. Each kind of error is noted once, at its first place. */
+/* Checks the figures of all phases, and the totals if `is_whole` is set. Each kind of error is
+ * noted only at its first place. */
 static void check_figures(struct tts_trainblock *block, bool is_whole)
 {
     struct tts_amount zeros[TTS_RUN_FIGURES] = {[TTS_RUN_CUMULATIVE_PEAK] = tts_amount_of(0),
@@ -361,15 +369,16 @@ static void check_figures(struct tts_trainblock *block, bool is_whole)
 
 /* ---- overwritten phases ---- */
 
-/* Programs from January to August 2026 kept only one phase for each name. With gradient
- * accumulation they print every micro-step with the figures of the last one: each backward pass
- * frees what its forward pass kept, and the gradients of the first micro-step are in no
- * phase. */
+/* Training programs from January to August 2026 kept only one phase for each name. With
+ * gradient accumulation they print the figures of the last micro-step for every micro-step. In
+ * these figures, the backward pass frees exactly the memory that its forward pass kept. So the
+ * gradients, which the first micro-step allocated, are in no phase. */
 
-#define SUM_TOLERANCE_BYTES INT64_C(20972) /* 0.02 MB: two figures, each rounded to 0.01 */
+/* Allowed difference of a sum: 0.02 MB, because each of its two figures is rounded to 0.01
+ * MB. */
+#define SUM_TOLERANCE_BYTES INT64_C(20972)
 
-/* All phases with one name: their number, the first one, and whether their figures are
- * equal. */
+/* All phases with one name: their number, the first one, and whether all have equal figures. */
 struct repeated {
     size_t count;
     const struct tts_run_phase *first;
@@ -407,10 +416,10 @@ static bool cancels_forward(const struct repeated *forward, const struct repeate
            left.bytes >= -SUM_TOLERANCE_BYTES;
 }
 
-/* Returns the size of the missing gradients, which are as large as the model: the memory that
- * creating the model took, or 2 bytes for each parameter if that is less. (A log counts all
- * parameters, also those on other chips.) Unknown with LoRA, where only a few parameters have
- * gradients. */
+/* Returns the size of the gradients that are missing. They are as large as the model: the
+ * memory that the phase MODEL_CREATION added, or 2 bytes for each parameter if that is less.
+ * (The number of parameters may be too high, because a log counts those on other chips too.)
+ * Unknown with LoRA, where only a few parameters have gradients. */
 static struct tts_amount missing_gradients(const struct tts_trainblock *block)
 {
     const struct repeated model = find_repeated(block, "MODEL_CREATION");
@@ -440,8 +449,8 @@ static void note_overwritten(struct tts_run *run, uint64_t line)
                             "low by their gradients");
 }
 
-/* Marks a block whose phases were overwritten. In a complete log the first backward pass leaves
- * its gradients, so its figures differ from the later ones. */
+/* Marks a block whose phases were overwritten. In a complete log the first backward pass
+ * allocates the gradients, so its figures differ from those of later backward passes. */
 static void find_overwritten(struct tts_trainblock *block)
 {
     const struct repeated forward = find_repeated(block, "FORWARD_PASS"),
@@ -459,8 +468,8 @@ static void find_overwritten(struct tts_trainblock *block)
 
 /* ---- phases ---- */
 
-/* Returns true for names like those of training programs, which begin with capitals and '_':
- * "FORWARD_PASS_micro_0". */
+/* Returns true if a name looks like the name of a phase in a training program: it begins with
+ * capitals and '_', like "FORWARD_PASS_micro_0". */
 static bool is_usual_name(struct tts_span name)
 {
     size_t capitals = 0;
@@ -469,7 +478,7 @@ static bool is_usual_name(struct tts_span name)
     return capitals > 0 && capitals < name.len && name.at[capitals] == '_';
 }
 
-/* Returns the last phase if it has no figures yet, else NULL. */
+/* Returns the last phase if none of its figures has been read, else NULL. */
 static struct tts_run_phase *phase_without_figures(struct tts_trainblock *block)
 {
     bool is_there = block->run.phase_count > 0 && block->seen == 0;
@@ -488,9 +497,10 @@ static void begin_block_phase(struct tts_run_phase *phase, struct tts_span name,
     tts_span_copy(phase->name, sizeof phase->name, name);
 }
 
-/* Decides whether a label begins a new phase. Other programs print "--- NAME ---" too. Of
- * several labels without figures between them, a usual name is the phase, otherwise the last
- * label is. Returns false if the waiting phase was only renamed. */
+/* Decides whether a label begins a new phase, because other programs print "--- NAME ---" too.
+ * If there are no figures between two labels and one of the names is not usual, only the other
+ * label counts. If neither is usual, only the last one counts. Returns false if the label is
+ * ignored or only renamed the last phase. */
 static bool is_new_block_phase(struct tts_trainblock *block, struct tts_span name,
                                uint64_t number)
 {
@@ -503,8 +513,8 @@ static bool is_new_block_phase(struct tts_trainblock *block, struct tts_span nam
     return false;
 }
 
-/* Notes missing figures of the last phase, which are printed in two lines. Not called for the
- * last phase of a block that is cut off. */
+/* Notes that figures of the last phase are missing. The figures of a phase are printed in two
+ * lines. Not called for the last phase of a block that is cut off. */
 static void end_block_phase(struct tts_trainblock *block)
 {
     const unsigned both = 1u << TTS_TRAINLINE_SEGMENT | 1u << TTS_TRAINLINE_CUMULATIVE;

@@ -7,16 +7,16 @@
 
 enum {
     MB_BITS = 20,
-    QUICK_DIGITS = 12, /* digits of a fraction: multiplied by 2^21, a number of 12 digits fits
-                          in 64 bits */
-    /* Half a byte, written in MB, has 21 decimals, so later digits do not change the rounding.
-     */
+    QUICK_DIGITS = 12, /* a number of 12 digits, multiplied by 2^21, fits in 64 bits */
+    /* Half a byte is 2^-21 MB, which has 21 decimals. Digits after them do not change the
+     * rounding. */
     EXACT_DIGITS = 24,
 };
 
 #define MB_MAX (INT64_MAX >> MB_BITS)
 
-/* Reads a number at `*at`. If it has commas, they must separate groups of three digits. */
+/* Reads a whole number at *at and moves *at past it. If the number has commas, they must
+ * separate groups of three digits. */
 static bool read_digit_groups(struct tts_span text, size_t *at, uint64_t *out)
 {
     uint64_t value = 0;
@@ -44,8 +44,8 @@ static bool read_digit_groups(struct tts_span text, size_t *at, uint64_t *out)
     return true;
 }
 
-/* Returns 0.digits times 2^21, rounded down. Doubles the digits 21 times and collects the
- * carries. */
+/* Returns the fraction 0.digits times 2^21, rounded down. Doubles the decimal digits 21 times;
+ * each carry is one bit of the result. */
 static uint64_t scale_fraction_slowly(const char *text, size_t count)
 {
     unsigned char digits[EXACT_DIGITS];
@@ -77,8 +77,8 @@ static uint64_t scale_fraction(const char *text, size_t count)
     return (value << (MB_BITS + 1)) / unit;
 }
 
-/* Reads the fraction of a MB at `*at` in bytes, rounded half up. Without a point the fraction
- * is 0. */
+/* Reads the fraction of a number of MB at *at and sets *out to its bytes, rounded to the
+ * nearest. If there is no point at *at, the fraction is 0. */
 static bool read_mb_fraction(struct tts_span text, size_t *at, uint64_t *out)
 {
     *out = 0;
@@ -113,7 +113,7 @@ bool tts_trainline_mb(struct tts_span text, int64_t *bytes)
     return true;
 }
 
-/* Reads up to `max` digits. Returns their number. */
+/* Reads at most `max` digits. Returns how many were read. */
 static inline size_t read_quick_digits(struct tts_span text, size_t at, size_t max,
                                        uint64_t *out)
 {
@@ -195,7 +195,7 @@ static struct tts_span span_between(const char *begin, const char *end)
     return (struct tts_span){begin, (size_t)(end - begin)};
 }
 
-/* Recognizes "--- NAME ---". */
+/* Recognizes a label: "--- NAME ---". */
 
 static bool tell_label(struct tts_span text, struct tts_trainline *out)
 {
@@ -211,7 +211,7 @@ static bool tell_label(struct tts_span text, struct tts_trainline *out)
     return true;
 }
 
-/* Recognizes "[NAME] ------". */
+/* Recognizes the heading of a section: "[NAME] ------". */
 
 static bool tell_section(struct tts_span text, struct tts_trainline *out)
 {
@@ -232,7 +232,7 @@ static bool tell_section(struct tts_span text, struct tts_trainline *out)
     return true;
 }
 
-/* The known words before a colon. */
+/* Known words that precede a colon. */
 
 struct words {
     enum tts_trainline_kind kind;
@@ -248,7 +248,7 @@ static struct words tell_dram_words(struct tts_span behind)
     return (struct words){0};
 }
 
-/* Recognizes words that end in "s". */
+/* Recognizes known words that end in "s". */
 static struct words tell_parameter_words(struct tts_span before)
 {
     static const char *const all[] = {"Model number of parameters", "Number of parameters",
@@ -270,7 +270,7 @@ static struct words tell_device_words(struct tts_span before)
     return (struct words){0};
 }
 
-/* Recognizes the words before a colon. The last letter selects the candidates. */
+/* Recognizes known words before a colon. Their last letter selects the candidates. */
 static struct words tell_at_colon(struct tts_span before, struct tts_span behind)
 {
     switch (before.len > 0 ? before.at[before.len - 1] : 0) {
@@ -311,7 +311,7 @@ static bool tell_words_with_colon(struct tts_span text, struct tts_trainline *ou
     return false;
 }
 
-/* Recognizes words between equal signs. */
+/* Recognizes the headings that are written between equal signs. */
 
 static bool tell_rule(struct tts_span text, struct tts_trainline *out)
 {
@@ -343,9 +343,10 @@ static bool tell_no_optimizer(struct tts_span text, struct tts_trainline *out)
     return true;
 }
 
-/* Rows of a header: "    params  1,100,048,384". */
+/* Recognizes the rows of a header, such as "    params  1,100,048,384". */
 
-/* Returns the text after the last two blanks and shortens `text` to the part before them. */
+/* Removes the last column from *text and returns it. Columns are separated by at least two
+ * blanks. */
 static struct tts_span take_column(struct tts_span *text)
 {
     size_t end = text->len, begin = end;
@@ -369,7 +370,7 @@ static bool tell_row(struct tts_span text, struct tts_trainline *out)
     struct tts_span value = take_column(&text);
     if (tts_span_is(value, "MB"))
         value = span_between(take_column(&text).at, end);
-    /* The prefix ends in two blanks or more. */
+    /* At least two blanks separate the prefix from the name. */
     const char *before = text.at + text.len;
     while (before > text.at && !tts_is_blank(before[-1]))
         before--;
@@ -400,11 +401,11 @@ void tts_trainline_tell(struct tts_span text, struct tts_trainline *out)
 
 /* ---- lines that were wrapped ---- */
 
-/* Lines that a terminal or a build server wrapped. Pieces are joined only if the result is the
- * beginning of a line in one of the forms below, so other lines are never joined. */
+/* A terminal or a build server may break a long line into pieces. Pieces are joined only if the
+ * result begins like one of the forms below, so no other lines are joined. */
 
-/* The lines that programs print. ' ' is one or more blanks, '#' a size with its unit, '@' the
- * name of a phase. */
+/* The lines that training programs print. In these forms ' ' means one or more blanks, '#' a
+ * size with its unit, and '@' the name of a phase. */
 static const char *const wrap_forms[] = {
     "DRAM: Segment Peak #, Allocations #, Deallocations #, Segment Change #",
     "DRAM: Cumulative Peak #, Cumulative Current #",
@@ -416,10 +417,10 @@ static const char *const wrap_forms[] = {
     "--- @ ---",
 };
 
-/* Matching a text with a form. */
+/* ---- matching a text with a form ---- */
 
-/* These functions match at `*at` and move `*at` past the match. TTS_TRAINWRAP_PART: the text
- * ends in the middle of the match. */
+/* Each match_... function matches at *at and moves *at past the match. It returns
+ * TTS_TRAINWRAP_PART if the text ends inside the match. */
 
 static enum tts_trainwrap_match match_mb_size(struct tts_span text, size_t *at)
 {
@@ -452,8 +453,8 @@ static bool is_capital(char c)
     return c >= 'A' && c <= 'Z';
 }
 
-/* Matches a name like "FORWARD_PASS_micro_0", but not the name in "--- Epoch 1 ---", which
- * other programs print. */
+/* Matches the name of a phase, such as "FORWARD_PASS_micro_0". Other programs print lines like
+ * "--- Epoch 1 ---", whose names do not match. */
 static enum tts_trainwrap_match match_phase_name(struct tts_span text, size_t *at)
 {
     size_t i = *at;
@@ -500,9 +501,10 @@ static enum tts_trainwrap_match match_any_form(struct tts_span text)
     return TTS_TRAINWRAP_NONE;
 }
 
-/* The first piece. */
+/* ---- the first piece ---- */
 
-/* Returns true if the line holds its last size, so it is complete. Most lines are. */
+/* Returns true if the line ends with its last size, so that no piece is missing. Most lines
+ * do. */
 static bool has_last_size(const struct tts_trainline *line)
 {
     static const char *const last[] = {
@@ -523,7 +525,8 @@ static bool has_last_size(const struct tts_trainline *line)
                            last[line->kind]);
 }
 
-/* Returns where the beginning of a form starts in a line that is not recognized, or NULL. */
+/* Returns the place where a form begins in a line that was not recognized, or NULL. The form
+ * must be incomplete. */
 static const char *find_form_begin(struct tts_span text, bool is_block)
 {
     static const char *const words[] = {
@@ -569,10 +572,10 @@ bool tts_trainwrap_begin(struct tts_trainwrap *wrap, struct tts_span text,
     return true;
 }
 
-/* The pieces that follow. */
+/* ---- the following pieces ---- */
 
-/* Adds a piece. A blank at the end of the piece before it may be lost, so both ways are
- * tried. */
+/* Adds a piece to the line. The blank between two pieces may be lost, so the function tries to
+ * join them without a blank and with one. */
 static enum tts_trainwrap_match add_wrap_piece(struct tts_trainwrap *wrap,
                                                struct tts_span piece)
 {
@@ -605,7 +608,7 @@ static enum tts_trainwrap_match add_wrap_rest(struct tts_trainwrap *wrap, struct
     match = add_wrap_piece(wrap, tts_span_trim(piece));
     if (match != TTS_TRAINWRAP_NONE)
         return match;
-    /* A '-' that was skipped may belong to the line instead of the prefix. */
+    /* tts_logkey_skip_times() also skips '-', which may belong to the form. */
     while (piece.at > rest.at && piece.at[-1] == '-')
         piece = (struct tts_span){piece.at - 1, piece.len + 1};
     return add_wrap_piece(wrap, tts_span_trim(piece));

@@ -13,27 +13,29 @@
 #include <string.h>
 
 enum {
-    LOOK_BACK = 1000, /* number of bytes before a line that are searched for facts about it */
-    PHASES_IN_ALL = 32768, /* in all open blocks together */
-    PHASES_REUSED =
-        32, /* phases of an array that is kept for the next run; a larger array is freed */
-    PREDICTION_LINES = 8, /* a prediction farther from the heading is ignored */
-    WRAPS = 8,            /* wrapped lines that wait at the same time, of several ranks */
-    /* After a line of a block, or a piece of a wrapped line, this many lines are examined one
-     * by one. The search for known words continues after them. */
+    LOOK_BACK = 1000,      /* bytes before a line that are searched for facts about it */
+    PHASES_IN_ALL = 32768, /* most phases that are kept in all open blocks together */
+    /* A larger array of phases is freed after its run; a smaller one is reused. */
+    PHASES_REUSED = 32,
+    PREDICTION_LINES = 8, /* most lines from a prediction to the heading it is used for */
+    WRAPS = 8, /* most wrapped lines that wait for their other pieces at the same time */
+    /* After a line of a block or a piece of a wrapped line, this many lines are examined one by
+     * one. After them, the search for known words continues. */
     BLOCK_LINES_MORE = 16,
-    /* After a row of a header, this many lines are examined one by one. */
+    /* The same for the lines after a row of a header. */
     HEADER_LINES_MORE = 64,
 };
 
 static_assert((int)TTS_LOGTEXT_BACK >= (int)TTS_LOGLINE_MAX + (int)LOOK_BACK,
               "the lines before one of interest are in the window");
 
-/* The facts printed before a block, by one rank or by any rank. Each of the three groups is one
- * statement with its own time: the value of tts_trainlog.clock, or 0 if nothing was printed. */
+/* The facts printed before a block, either by one rank or by all ranks. There are three groups:
+ * parameters, device, optimizer. The facts of a group replace each other together. Each group
+ * has the time at which it was printed (a value of tts_trainlog.clock), or 0 if it was not
+ * printed. */
 struct tts_trainlog_around {
     uint64_t parameters_at, device_at, optimizer_at;
-    bool has_memory; /* a memory size was printed, but perhaps it is not readable */
+    bool has_memory; /* a memory size was printed; `memory` is unknown if it is unreadable */
     bool is_parameters_bad;
     uint64_t parameters, parameters_line, memory_line;
     struct tts_amount memory;
@@ -41,15 +43,16 @@ struct tts_trainlog_around {
     uint32_t mesh_devices;
     char chip[TTS_RUN_WORD_MAX];
     bool has_kahan, is_kahan;
-    bool is_optimizer_new; /* no block has begun since the optimizer was printed */
+    bool is_optimizer_new; /* the optimizer was printed after the last block began */
     char optimizer[TTS_RUN_WORD_MAX];
-    /* The prediction, which is for the next block only. */
+    /* The prediction. It is used for the next block only. */
     uint64_t whole_at, whole_line;
     struct tts_run_whole whole;
-    char bad_whole[TTS_TRAINLINE_EXCERPT]; /* only if whole.peak is unknown */
+    char bad_whole[TTS_TRAINLINE_EXCERPT]; /* the text of the prediction if whole.peak is
+                                              unknown */
 };
 
-/* The section of the header that is being printed. */
+/* The section of a header that a rank is printing. */
 enum tts_trainlog_section {
     TTS_TRAINLOG_NO_SECTION,
     TTS_TRAINLOG_SECTION,
@@ -59,15 +62,15 @@ enum tts_trainlog_section {
 /* One rank: the facts it printed, and its block while it is open. */
 struct tts_trainlog_rank {
     uint64_t hash, folded;
-    uint64_t touched;   /* time of the last use. A later time is a higher number */
-    uint64_t ended;     /* time at which its last block ended */
-    uint64_t joined_to; /* offset after the last joined line of a block */
+    uint64_t touched;   /* time of the last use, by tts_trainlog.clock */
+    uint64_t ended;     /* time at which the rank's last block ended */
+    uint64_t joined_to; /* offset after the last wrapped line of a block */
     char name[TTS_RUN_TITLE_MAX], folded_name[TTS_RUN_TITLE_MAX];
     enum tts_trainlog_section section;
     struct tts_trainlog_around around;
     bool is_open;
-    bool is_bare;   /* only the heading has the prefix */
-    bool is_folded; /* the numbers in the prefix differ from line to line */
+    bool is_bare;   /* only the heading of the open block has the prefix */
+    bool is_folded; /* the prefix of the open block has numbers that differ from line to line */
     struct tts_trainblock block;
 };
 
@@ -78,23 +81,26 @@ struct tts_trainlog {
     struct tts_logtext text;
     struct tts_trainlog_rank *ranks[TTS_LOGKEY_RANKS];
     size_t rank_count, open_count, phase_count;
-    struct tts_trainlog_rank *last_opened; /* NULL if that block is closed */
+    struct tts_trainlog_rank
+        *last_opened; /* rank of the block that was opened last; NULL after that block ended */
     uint64_t clock;
-    uint64_t looked_at; /* the text up to this offset was already read line by line */
-    /* Lines still to read one by one, because they may belong to the line before. */
+    uint64_t looked_at; /* the text up to this offset has been read line by line */
+    /* Number of lines that are still to be read one by one, because they may belong to the last
+     * line that was recognized. */
     unsigned lines_more;
     bool has_section;                  /* a rank may be in a section */
-    struct tts_trainlog_around around; /* the latest facts of any rank */
+    struct tts_trainlog_around around; /* the latest facts printed by any rank */
     uint64_t stray_lines, stray_line;
-    struct tts_trainwrap wraps[WRAPS]; /* the oldest first */
+    struct tts_trainwrap wraps[WRAPS]; /* the wrapped lines that wait, oldest first */
     size_t wrap_count;
-    uint64_t lines_read;             /* number of lines examined */
-    uint64_t joined_from, joined_to; /* offsets of the last joined line outside a block */
-    bool has_run;                    /* `run` is ready to be given */
+    uint64_t lines_read; /* number of lines examined */
+    /* The offsets where the last wrapped line outside a block begins and ends. */
+    uint64_t joined_from, joined_to;
+    bool has_run; /* `run` is complete and will be returned next */
     struct tts_run run;
     struct tts_run_phase *phases; /* the phases of `run` */
     size_t capacity;
-    enum tts_status status; /* TTS_E_NOMEM: no more lines are read */
+    enum tts_status status; /* TTS_E_NOMEM: reading stopped because memory is missing */
     struct tts_logkey key, line_key;
     char clean[TTS_LOGLINE_MAX], clean_before[TTS_LOGLINE_MAX];
 };
@@ -160,7 +166,7 @@ void tts_trainlog_close(struct tts_trainlog *log)
 
 /* ---- ranks ---- */
 
-/* Returns the rank with this key, or NULL. */
+/* Returns the rank whose key has this hash, or NULL. */
 static struct tts_trainlog_rank *find_rank(const struct tts_trainlog *log, uint64_t hash)
 {
     for (size_t i = 0; i < log->rank_count; i++)
@@ -169,7 +175,7 @@ static struct tts_trainlog_rank *find_rank(const struct tts_trainlog *log, uint6
     return NULL;
 }
 
-/* Ends the block of a rank. The block becomes the next run to give. */
+/* Ends the open block of a rank and makes it the run that is returned next. */
 static void end_block(struct tts_trainlog *log, struct tts_trainlog_rank *rank, bool is_cut)
 {
     struct tts_trainblock *block = &rank->block;
@@ -202,8 +208,8 @@ static void end_block(struct tts_trainlog *log, struct tts_trainlog_rank *rank, 
     log->lines_more = log->open_count > 0 ? BLOCK_LINES_MORE : 0;
 }
 
-/* Returns the rank that was not used for the longest time; ranks without an open block come
- * first. */
+/* Returns the rank to replace if there are too many: the one whose last use is the longest ago,
+ * among the ranks without an open block if there are any. */
 static struct tts_trainlog_rank *stalest_rank(const struct tts_trainlog *log)
 {
     struct tts_trainlog_rank *found = log->ranks[0];
@@ -247,8 +253,9 @@ static void name_rank(struct tts_trainlog_rank *rank, const struct tts_logkey *k
     tts_logkey_show(key, true, rank->folded_name, sizeof rank->folded_name);
 }
 
-/* Returns the rank with this key and creates it if necessary. Returns NULL without memory, or
- * if all ranks have an open block and `may_close` forbids to end one. */
+/* Returns the rank with this key. Creates it if necessary; if there are too many ranks, another
+ * one is replaced. Returns NULL if memory is missing, or if all ranks have an open block and
+ * `may_close` forbids to end one. */
 static struct tts_trainlog_rank *get_rank(struct tts_trainlog *log,
                                           const struct tts_logkey *key, bool may_close)
 {
@@ -263,9 +270,10 @@ static struct tts_trainlog_rank *get_rank(struct tts_trainlog *log,
     return rank;
 }
 
-/* Returns the only open block whose prefix is equal except for its numbers. A prefix may hold
- * numbers that change in every line: counters, threads. Then all lines of the block are like
- * this, so no line may have come with exactly the prefix of the heading. */
+/* Returns the rank of the only open block whose prefix is equal to the key except for numbers,
+ * or NULL. A prefix may have numbers that change in every line, such as counters or thread
+ * numbers. Then they change in all lines of the block, so no line after the heading may have
+ * the same prefix as the heading. */
 static struct tts_trainlog_rank *find_folded_rank(const struct tts_trainlog *log,
                                                   const struct tts_logkey *key)
 {
@@ -281,9 +289,10 @@ static struct tts_trainlog_rank *find_folded_rank(const struct tts_trainlog *log
     return found && (found->block.run.phase_count == 0 || found->is_folded) ? found : NULL;
 }
 
-/* Returns the open block that a line belongs to, or NULL. A logger that gets the whole summary
- * as one message puts its prefix only before the heading. So a line without prefix belongs to
- * the block opened last, if no line of that block had the prefix. */
+/* Returns the rank of the open block that a line belongs to, or NULL. A logger that gets the
+ * whole summary as one message puts its prefix only before the heading. So a line without a
+ * prefix belongs to the block that was opened last, if no other line of that block had the
+ * prefix. */
 static struct tts_trainlog_rank *find_open_rank(struct tts_trainlog *log,
                                                 const struct tts_logkey *key)
 {
@@ -308,12 +317,13 @@ static struct tts_trainlog_rank *find_open_rank(struct tts_trainlog *log,
 
 /* ---- values ---- */
 
-/* The time and the line number of a statement. */
+/* The time and the line number at which a fact was printed. */
 struct moment {
     uint64_t at, line;
 };
 
-/* Returns the first word after a colon: of "7 (0.00B)" or "1,234, trainable: 3". */
+/* Returns the first word of the text after a colon: "7" in "7 (0.00B)", "1,234" in "1,234,
+ * trainable: 3". */
 static struct tts_span first_value_word(struct tts_span value)
 {
     struct tts_span word = tts_span_trim(value);
@@ -325,8 +335,9 @@ static struct tts_span first_value_word(struct tts_span value)
     return (struct tts_span){word.at, len};
 }
 
-/* Keeps the number of parameters, which a program prints once. If a block has begun since the
- * optimizer was printed, that was the optimizer of another program. */
+/* Stores the number of parameters. A program prints this number once, so it belongs to a new
+ * program. If a block has begun since the optimizer was printed, the optimizer belongs to the
+ * previous program and is forgotten. */
 static void set_log_parameters(struct tts_trainlog_around *around, struct tts_span word,
                                struct tts_span value, struct moment moment)
 {
@@ -343,7 +354,7 @@ static void set_log_parameters(struct tts_trainlog_around *around, struct tts_sp
         tts_trainline_excerpt(around->bad_parameters, value);
 }
 
-/* Forgets memory, mesh and chip, which are one statement. */
+/* Forgets memory, mesh and chip, which are printed together. */
 static void forget_log_device(struct tts_trainlog_around *around)
 {
     around->device_at = 0;
@@ -354,7 +365,8 @@ static void forget_log_device(struct tts_trainlog_around *around)
     around->chip[0] = '\0';
 }
 
-/* Keeps the board, "(n150)" after the memory, if there is a preset with that name. */
+/* Stores the name of the board that follows the memory in brackets, such as "(n150)", if a
+ * preset has this name. */
 static void set_log_board(struct tts_trainlog_around *around, struct tts_span rest)
 {
     char name[TTS_RUN_WORD_MAX] = "";
@@ -395,7 +407,8 @@ static void set_log_optimizer(struct tts_trainlog_around *around, struct tts_spa
     tts_span_copy(around->optimizer, sizeof around->optimizer, name);
 }
 
-/* Keeps the Kahan setting, which is printed only with the settings of AdamW. */
+/* Stores the setting of Kahan summation. It is printed only with the settings of AdamW, so it
+ * also tells the optimizer. */
 static void set_log_kahan(struct tts_trainlog_around *around, struct tts_span value,
                           struct moment moment)
 {
@@ -407,8 +420,8 @@ static void set_log_kahan(struct tts_trainlog_around *around, struct tts_span va
     around->is_kahan = tts_span_is(value, "true");
 }
 
-/* Copies the name of the phase with the peak. The log says "iteration 2", results say
- * "ITERATION_2". */
+/* Copies the name of the phase that has the peak. The name "iteration 2" of a log is
+ * "ITERATION_2" in results. */
 static void put_peak_phase(char out[TTS_RUN_NAME_MAX], struct tts_span words)
 {
     static const char iteration[] = "iteration ";
@@ -422,8 +435,9 @@ static void put_peak_phase(char out[TTS_RUN_NAME_MAX], struct tts_span words)
                   (struct tts_span){words.at + len, words.len - len});
 }
 
-/* Reads "13975.36 MB in iteration 2, does not fit n150". For a run that its program refuses the
- * text is "does not run on n150". */
+/* Reads a prediction, such as "13975.36 MB in iteration 2, does not fit n150". The verdict is
+ * "does not run on n150" if the program would refuse the run. Returns false if the text cannot
+ * be read. */
 static bool read_prediction(struct tts_span value, struct tts_run_whole *out)
 {
     const char *end = value.at + value.len, *in = tts_span_find(value, " in ");
@@ -461,8 +475,8 @@ static void set_prediction(struct tts_trainlog_around *around, struct tts_span v
     tts_trainline_excerpt(around->bad_whole, value);
 }
 
-/* Reads "parameters 22.52 MB, gradients 22.52 MB", parts of the predicted peak. A line that
- * cannot be read is ignored; then the sum of the parts differs from the peak. */
+/* Reads the parts of the predicted peak, such as "parameters 22.52 MB, gradients 22.52 MB". A
+ * text that cannot be read is ignored; then the sum of the parts differs from the peak. */
 static void set_prediction_parts(struct tts_trainlog_around *around, struct tts_span value)
 {
     struct tts_run_whole whole = around->whole;
@@ -540,7 +554,8 @@ static void end_sections(struct tts_trainlog *log)
     log->has_section = false;
 }
 
-/* Handles a line without facts. An empty line ends the section of its rank. */
+/* Handles a line without facts. If the line is empty after its prefix, it ends the section of
+ * its rank. */
 static void pass_silent_line(struct tts_trainlog *log, struct tts_span text)
 {
     if (!log->has_section)
@@ -561,8 +576,8 @@ static void begin_section(struct tts_trainlog *log, struct tts_trainlog_rank *ra
 
 /* ---- lines ---- */
 
-/* Applies a line around a block. A row only counts in a section, because many programs print
- * columns. */
+/* Stores the facts of a line around a block. A row counts only inside a section, because many
+ * programs print columns. */
 static void say_around(struct tts_trainlog *log, const struct tts_trainline *line,
                        uint64_t number)
 {
@@ -580,8 +595,8 @@ static void say_around(struct tts_trainlog *log, const struct tts_trainline *lin
     set_around(&log->around, line, is_optimizer, moment);
 }
 
-/* Returns true if the line was found by one of its words and the lines around it may hold more
- * facts. Those lines have no word that is searched for. */
+/* Returns true if the search for words found this line and the lines around it may have more
+ * facts. Those lines have none of the words. */
 static bool is_found_by_word(const struct tts_trainline *line)
 {
     return line->kind == TTS_TRAINLINE_PARAMETERS || line->kind == TTS_TRAINLINE_MEMORY ||
@@ -589,7 +604,7 @@ static bool is_found_by_word(const struct tts_trainline *line)
             (tts_span_is(line->name, "params") || tts_span_is(line->name, "memory")));
 }
 
-/* Returns the number of bytes of the line end that the text begins with. */
+/* Returns the length of the line end at the beginning of the text; 0 if there is none. */
 static size_t line_end_len(struct tts_span text)
 {
     if (tts_span_begins(text, "\r\n"))
@@ -597,7 +612,7 @@ static size_t line_end_len(struct tts_span text)
     return text.len > 0 && (text.at[0] == '\n' || text.at[0] == '\r');
 }
 
-/* Returns the part of the text before the line that was not read yet. */
+/* Returns the text before the line `raw` that has not been read line by line. */
 static struct tts_span unread_before(const struct tts_trainlog *log, struct tts_span raw)
 {
     struct tts_span all = tts_logtext_before(&log->text, raw.at, LOOK_BACK);
@@ -626,7 +641,7 @@ static void say_before(struct tts_trainlog *log, struct tts_span raw)
     }
 }
 
-/* Applies a line around a block. `raw` is the line in the window. */
+/* Handles a line around a block. `raw` is the line in the window. */
 static void say_line(struct tts_trainlog *log, const struct tts_trainline *line,
                      struct tts_span raw, uint64_t number)
 {
@@ -671,8 +686,9 @@ static void apply_log_optimizer(struct tts_run *run, const struct tts_trainlog_a
     run->is_kahan = from->is_kahan;
 }
 
-/* Applies the prediction. `ttscope fit` prints it directly before the summary, with all sizes
- * for one device. A summary farther below is from another program. */
+/* Adds the prediction to a run. `ttscope fit` prints the prediction directly before the
+ * summary, with sizes for one device. If the summary is further away, it is from another
+ * program. */
 static void apply_prediction(struct tts_run *run, const struct tts_trainlog_around *from)
 {
     if (from->whole_at == 0 || run->line - from->whole_line > PREDICTION_LINES)
@@ -684,16 +700,16 @@ static void apply_prediction(struct tts_run *run, const struct tts_trainlog_arou
                             from->bad_whole);
 }
 
-/* Returns true if the statement of the rank itself, at time `own`, is used instead of the
- * latest statement of any rank. Lines without a prefix may come from several programs; their
- * statements from before the last block are out of date. */
+/* Returns true if the fact that the rank printed at time `own` is used, not the latest fact of
+ * any rank, printed at time `any`. A rank without a key may stand for several programs, so a
+ * fact from before its last block is out of date. */
 static bool is_own_statement(const struct tts_trainlog_rank *rank, uint64_t own, uint64_t any)
 {
     bool has_key = rank->hash != TTS_FNV1A64_INIT;
     return own > 0 && (has_key || own > rank->ended || own >= any);
 }
 
-/* Applies the known facts to a block that begins. */
+/* Adds the known facts to the run of a block that begins. */
 static void apply_around(struct tts_trainlog *log, struct tts_trainlog_rank *rank)
 {
     struct tts_trainlog_around *own = &rank->around, *any = &log->around;
@@ -710,10 +726,10 @@ static void apply_around(struct tts_trainlog *log, struct tts_trainlog_rank *ran
 
 /* ---- the title of a block ---- */
 
-/* ---- lines that are no title ---- */
+/* ---- lines that cannot be a title ---- */
 
-/* Returns true if the text has a letter or a digit. Box drawing characters (U+2500 to U+257F)
- * do not count. */
+/* Returns true if the text has a letter or a digit. Characters for drawing boxes (U+2500 to
+ * U+257F) do not count; other characters above ASCII do. */
 static bool has_name_letter(struct tts_span text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -727,7 +743,7 @@ static bool has_name_letter(struct tts_span text)
     return false;
 }
 
-/* Returns true for text like "Loss: 10.4" or "lr=3e-4". */
+/* Returns true if the text has a name and a figure, like "Loss: 10.4" or "lr=3e-4". */
 static bool has_named_figure(struct tts_span text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -753,8 +769,8 @@ static bool is_log_level(struct tts_span word)
     return false;
 }
 
-/* Returns true for a level as a field, in upper or lower case: "info     |" anywhere, or
- * "[info]" at the beginning. */
+/* Returns true if a level is a field of its own at `at`, in upper or lower case: "info     |",
+ * or "[info]" at the beginning of the text. */
 static bool is_level_field(struct tts_span text, size_t at)
 {
     struct tts_span rest = {text.at + at, text.len - at};
@@ -780,7 +796,8 @@ static bool has_level_word(struct tts_span text)
     return false;
 }
 
-/* Returns true for "      seed  5489": two blanks, a name, two blanks, a value. */
+/* Returns true for a row of a header, like "      seed  5489": two blanks, a name, two blanks,
+ * a value. */
 static bool is_header_row(struct tts_span text)
 {
     struct tts_span inside = tts_span_trim(text);
@@ -790,8 +807,8 @@ static bool is_header_row(struct tts_span text)
 
 /* ---- the line without its prefix ---- */
 
-/* Finds the rest of a line after the prefix of the rank. Returns false if the line has another
- * prefix. */
+/* Removes the prefix of the rank from a line. log->key is the key of the rank. Returns false if
+ * the line has another prefix. */
 static bool strip_rank_key(struct tts_trainlog *log, struct tts_span text, struct tts_span *out)
 {
     text = tts_logline_without_source(text);
@@ -812,8 +829,8 @@ static bool strip_rank_key(struct tts_trainlog *log, struct tts_span text, struc
     return true;
 }
 
-/* Returns true for a line of an earlier block of the same rank. The lines before it belong to
- * that block. */
+/* Returns true if the line belongs to an earlier block of the same rank. Then the lines before
+ * it belong to that block too. */
 static bool is_block_line(struct tts_trainlog *log, const struct tts_trainline *line)
 {
     if (line->kind < TTS_TRAINLINE_HEADING || line->kind > TTS_TRAINLINE_OVERALL)
@@ -831,9 +848,9 @@ static bool is_title(struct tts_span text)
            !is_bar;
 }
 
-/* Finds the title in one pass backwards: the nearest line that can be a title. If a "[SECTION]
- * ---" line comes before it, without an empty line between them, it is text of a header and no
- * title. */
+/* Finds the title of a block: searches backwards for the nearest line that can be a title. If a
+ * line "[SECTION] ---" comes before that line, without an empty line between them, the line
+ * belongs to a header and is not the title. */
 static void find_title(struct tts_trainlog *log, struct tts_span raw,
                        char out[TTS_RUN_TITLE_MAX])
 {
@@ -865,12 +882,11 @@ static void find_title(struct tts_trainlog *log, struct tts_span raw,
     }
 }
 
-/* Returns true if the lines before the heading at `raw` warn that the program overwrites
- * phases. */
+/* Returns true if the program warns, before the heading at `raw`, that it overwrites phases. */
 static bool is_overwrite_warned(const struct tts_trainlog *log, struct tts_span raw)
 {
     struct tts_span before = tts_logtext_before(&log->text, raw.at, LOOK_BACK);
-    /* Lines of an earlier block do not describe this block. */
+    /* The text before the end of an earlier block says nothing about this block. */
     for (const char *at; (at = tts_span_find(before, "Overall DRAM Peak"));)
         before = (struct tts_span){at + 1, before.len - (size_t)(at + 1 - before.at)};
     return tts_span_find(before, "' already exists, overwriting") != NULL;
@@ -878,8 +894,9 @@ static bool is_overwrite_warned(const struct tts_trainlog *log, struct tts_span 
 
 /* ---- a block ---- */
 
-/* Returns the rank of the heading. If the prefix of an open block changes from line to line,
- * the heading belongs to the same rank. */
+/* Returns the rank of a heading. If the prefix of an open block has numbers that change from
+ * line to line, and the heading has the same prefix except for numbers, the heading belongs to
+ * that rank. */
 static struct tts_trainlog_rank *heading_rank(struct tts_trainlog *log)
 {
     struct tts_trainlog_rank *rank = NULL;
@@ -921,7 +938,7 @@ static void add_stray_line(struct tts_trainlog *log, enum tts_trainline_kind kin
         log->stray_line = number;
 }
 
-/* Handles a line of a block. */
+/* Handles a line of a block. A line that belongs to no open block is counted as stray. */
 static void take_block_line(struct tts_trainlog *log, const struct tts_trainline *line,
                             uint64_t number)
 {
@@ -946,7 +963,8 @@ static void take_block_line(struct tts_trainlog *log, const struct tts_trainline
 
 /* ---- reading ---- */
 
-/* Handles a recognized line that is not a piece of another. `raw` is the line in the window. */
+/* Handles a recognized line. If the line was wrapped, *line has all of it and `raw` is its
+ * first piece in the window. */
 static void take_told_line(struct tts_trainlog *log, const struct tts_trainline *line,
                            struct tts_span raw, uint64_t number)
 {
@@ -970,8 +988,9 @@ static void forget_wrap(struct tts_trainlog *log, size_t at)
             (log->wrap_count - at) * sizeof log->wraps[at]);
 }
 
-/* Forgets a wrapped line. Handles the pieces that were read so far, unless they are already
- * handled. This may end a block, so the caller must not end another block. */
+/* Stops waiting for the other pieces of a wrapped line. Handles the pieces read so far as a
+ * line, unless they were handled already. This may end a block, so the caller must not end
+ * another one. */
 static void give_up_wrap(struct tts_trainlog *log, size_t at)
 {
     struct tts_trainwrap *wrap = &log->wraps[at];
@@ -984,7 +1003,7 @@ static void give_up_wrap(struct tts_trainlog *log, size_t at)
     forget_wrap(log, at);
 }
 
-/* Handles a wrapped line whose last piece is `raw`, and forgets it. */
+/* Handles a wrapped line that is now complete, and forgets it. `raw` is its last piece. */
 static void end_wrap(struct tts_trainlog *log, size_t at, struct tts_span raw)
 {
     struct tts_trainwrap *wrap = &log->wraps[at];
@@ -992,7 +1011,7 @@ static void end_wrap(struct tts_trainlog *log, size_t at, struct tts_span raw)
     struct tts_trainline line;
     uint64_t end = tts_logtext_offset(&log->text, raw.at) + raw.len;
     tts_trainline_tell((struct tts_span){wrap->text, wrap->len}, &line);
-    /* Facts printed between the pieces of a heading also count for its block. */
+    /* Facts that are printed between the pieces of a heading belong to its block. */
     if (line.kind == TTS_TRAINLINE_HEADING)
         wrap->number = tts_logtext_line(&log->text, raw.at);
     if (line.kind != TTS_TRAINLINE_OTHER)
@@ -1007,13 +1026,13 @@ static void end_wrap(struct tts_trainlog *log, size_t at, struct tts_span raw)
     forget_wrap(log, at);
 }
 
-/* Returns true if the line is a piece of a line that waits. */
+/* Adds the line to the wrapped line it is a piece of. Returns false if it is no piece. */
 static bool join_wrap(struct tts_trainlog *log, struct tts_span text, struct tts_span raw)
 {
     uint64_t offset = tts_logtext_offset(&log->text, raw.at);
     for (size_t i = log->wrap_count; i-- > 0;) {
         struct tts_trainwrap *wrap = &log->wraps[i];
-        /* Farther away the text before the first piece may have left the window. */
+        /* If the first piece is further away, the text before it may have left the window. */
         if (offset - wrap->offset > TTS_LOGLINE_MAX)
             continue;
         enum tts_trainwrap_match match =
@@ -1030,7 +1049,7 @@ static bool join_wrap(struct tts_trainlog *log, struct tts_span text, struct tts
     return false;
 }
 
-/* Returns true if a line with this key belongs to another block than the waiting line. */
+/* Returns true if a line with this key and the wrapped line belong to different blocks. */
 static bool is_other_block(const struct tts_trainlog *log, const struct tts_trainwrap *wrap,
                            const struct tts_logkey *key)
 {
@@ -1041,9 +1060,9 @@ static bool is_other_block(const struct tts_trainlog *log, const struct tts_trai
     return wrap->has_key && key->len > 0 && wrap->folded != key->folded;
 }
 
-/* Gives up one waiting line if necessary: a line of a rank is handled before later lines of its
- * block, and a new line that waits (`waits`) needs room. Returns false if nothing was given
- * up. */
+/* Gives up one wrapped line if necessary: one that belongs to the same block as the new line,
+ * because lines of a block are handled in order, or the oldest one if the new line waits
+ * (`waits`) and there is no room. Returns false if no line was given up. */
 static bool make_wrap_room(struct tts_trainlog *log, struct tts_span prefix, bool waits)
 {
     tts_logkey_make(&log->key, prefix);
@@ -1056,7 +1075,7 @@ static bool make_wrap_room(struct tts_trainlog *log, struct tts_span prefix, boo
     return true;
 }
 
-/* Stores a wrapped line until its other pieces are read. */
+/* Stores the first piece of a wrapped line until its other pieces are read. */
 static void add_wrap(struct tts_trainlog *log, const struct tts_trainwrap *begun,
                      struct tts_span raw)
 {
@@ -1072,8 +1091,8 @@ static void add_wrap(struct tts_trainlog *log, const struct tts_trainwrap *begun
     wrap->last = log->lines_read;
 }
 
-/* Handles lines that were wrapped. Returns true if the line needs no other handling, or will be
- * read again. */
+/* Handles a line that is, or may be, a piece of a wrapped line. Returns true if the caller need
+ * not handle the line: it is a piece, or it will be read again. */
 static bool read_wrapped_line(struct tts_trainlog *log, const struct tts_trainline *line,
                               struct tts_span text, struct tts_span raw)
 {
@@ -1103,9 +1122,9 @@ static bool read_wrapped_line(struct tts_trainlog *log, const struct tts_trainli
 
 /* ---- the words of lines of interest ---- */
 
-/* Finds the words that every line of interest has: "emory", "aram" or "DRAM"; in a block also
- * "-- " or "L1:". Compares two letters of each word, at a distance of two, in any case.
- * is_scan_word() checks the rest. */
+/* Finds the words of the lines of interest: "emory", "aram" and "DRAM", in a block also "-- "
+ * and "L1:". Compares two letters of each word, two bytes apart and in any case; is_scan_word()
+ * compares the rest. `a` has 16 bytes of the text, `c` the bytes two places further. */
 static TTS_FORCE_INLINE tts_bytes16 find_hits(tts_bytes16 a, tts_bytes16 c, bool is_block)
 {
     const tts_bytes16 fold = {32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32, 32};
@@ -1120,15 +1139,15 @@ static TTS_FORCE_INLINE tts_bytes16 find_hits(tts_bytes16 a, tts_bytes16 c, bool
     return hits;
 }
 
-/* Returns the place of the first hit in 32 bytes. */
+/* Returns the place of the first hit among 32 bytes; at least 32 if there is none. */
 static TTS_FORCE_INLINE unsigned first_hit(tts_bytes16 low, tts_bytes16 high)
 {
     unsigned first = tts_bytes16_first(low);
     return first < 16 ? first : 16 + tts_bytes16_first(high);
 }
 
-/* Finds the next word and counts line ends on the way, because the bytes are already loaded.
- * Each of the 16 bytes is a counter, which holds 255; a round adds at most 127 times two. */
+/* Finds the next word. Counts line ends on the way, because the bytes are already loaded. The
+ * counts are 16 bytes, each at most 255; a round adds at most 127 times 2 to a byte. */
 static TTS_FORCE_INLINE const unsigned char *
 find_log_words(struct tts_logcount *count, const unsigned char *end, bool is_block)
 {
@@ -1171,8 +1190,8 @@ static const unsigned char *find_block_word(struct tts_logcount *count,
     return find_log_words(count, end, true);
 }
 
-/* Checks for "memory", "param", " DRAM", "--- " or " L1:". The letter that was found is the
- * third from the end. */
+/* Returns true for "emory", "aram", "DRAM", "--- " and "L1:". The byte that the search found is
+ * the third from the end of `word`. */
 static bool is_scan_word(const char word[TTS_LOGSCAN_HEAD + TTS_LOGSCAN_TAIL])
 {
     switch (word[TTS_LOGSCAN_HEAD]) {
@@ -1200,7 +1219,7 @@ static const struct tts_logscan *choose_scan(const struct tts_trainlog *log)
 
 /* ---- lines ---- */
 
-/* Reads a line. `is_next` says that the line before it was read too. */
+/* Handles a line. `is_next` is true if the line before it was handled too. */
 static void read_log_line(struct tts_trainlog *log, struct tts_span raw, bool is_next)
 {
     struct tts_trainline line;
@@ -1211,7 +1230,8 @@ static void read_log_line(struct tts_trainlog *log, struct tts_span raw, bool is
     if (read_wrapped_line(log, &line, text, raw))
         return;
     if (line.kind == TTS_TRAINLINE_OTHER) {
-        /* A line that only has the word is no fact. The lines before it were not read. */
+        /* The search for words found a line without facts. The lines before it were not read,
+         * so looked_at must not change. */
         if (!is_next)
             return;
         pass_silent_line(log, text);
@@ -1243,7 +1263,7 @@ static bool read_next_line(struct tts_trainlog *log)
     return true;
 }
 
-/* Returns the open block that began first, for the end of the log. */
+/* Returns the rank of the open block that began first. Used at the end of the log. */
 static struct tts_trainlog_rank *first_open_rank(const struct tts_trainlog *log)
 {
     struct tts_trainlog_rank *first = NULL;
