@@ -27,8 +27,8 @@ static enum tts_status open_recording_file(struct tts_eventfile *file, struct tt
         status =
             tts_recfile_open(tts_input_fd_path(file->in), file->alloc, &file->recording, err);
     if (status == TTS_E_NOMEM)
-        return tts_error_set(
-            err, status, "out of memory"); /* replaces the text, which names a temporary file */
+        /* Replaces the text, which names the temporary file. */
+        return tts_error_set(err, status, "out of memory");
     if (status == TTS_OK)
         file->size = tts_recfile_info(file->recording)->file_bytes;
     return status;
@@ -45,7 +45,7 @@ static enum tts_status open_graph_file(struct tts_eventfile *file, struct tts_er
     return status;
 }
 
-/* Fails because the content holds no events. */
+/* Fails because the content has no events. The text says which kind of content it is. */
 static enum tts_status refuse_content(struct tts_eventfile *file, enum tts_input_kind kind,
                                       struct tts_error *err)
 {
@@ -205,8 +205,8 @@ const struct tts_graph *tts_eventfile_graph(const struct tts_eventfile *file)
     return file->graph;
 }
 
-/* Returns the largest L1 of a core in the catalogue. Skips chips whose DRAM is unknown: no
- * board has such a chip yet. */
+/* Returns the largest L1 of a core among the chips of the catalogue. Skips chips whose DRAM is
+ * unknown, because no board has such a chip yet. */
 static uint64_t largest_core_bytes(void)
 {
     const struct tts_preset *preset;

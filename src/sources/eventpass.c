@@ -52,7 +52,7 @@ static enum tts_status tell_resynced(void *ctx, const struct tts_item *item)
     return take_pass_item(telling->pass, item, telling->err);
 }
 
-/* Handles an item of the keyframe after a gap. */
+/* Handles an item of the keyframe that follows a gap. */
 static enum tts_status cross_gap(struct tts_eventpass *pass, const struct tts_item *item,
                                  struct tts_error *err)
 {

@@ -109,7 +109,7 @@ enum {
 
 static const char node_prefix[] = "tenstorrent!";
 
-/* Memory for one file of process ids at a time. */
+/* Memory for one file of process ids. Each chip's file is read into it in turn. */
 struct pid_room {
     char text[PIDS_BYTES];
     uint32_t pids[PIDS_SEEN_MAX];
@@ -126,7 +126,8 @@ struct scan {
 
 /* --- attributes --------------------------------------------------------------------------- */
 
-/* Copies bytes from the kernel as printable text. */
+/* Copies a text from the kernel. Removes blanks and line ends at its end, and replaces
+ * characters that cannot be printed. */
 static void clean_text(const char *raw, size_t len, char out[TTS_HOST_TEXT_MAX])
 {
     while (len > 0 && (raw[len - 1] == '\n' || raw[len - 1] == ' '))
@@ -242,7 +243,8 @@ static size_t insert_sorted(uint32_t *sorted, size_t count, uint32_t value)
     return count + 1;
 }
 
-/* Reads one number from each line. Skips lines that cannot be a process id. */
+/* Reads one number from each line. Skips lines that cannot be a process id. Returns how many
+ * ids were read. */
 static size_t parse_pids(const char *text, size_t len, uint32_t pids[PIDS_SEEN_MAX])
 {
     size_t count = 0;
@@ -304,8 +306,8 @@ static bool parse_chip_node(const char *name, uint32_t *out)
     return true;
 }
 
-/* Adds a node number. The directory is not sorted. If there are too many chips, the lowest
- * numbers are kept. */
+/* Adds a node number. The names in a directory are not sorted, so if there are too many chips,
+ * the highest number is dropped. */
 static void add_chip_node(struct scan *scan, uint32_t node)
 {
     scan->nodes_seen++;
@@ -331,7 +333,7 @@ static enum tts_status list_chip_nodes(struct scan *scan)
     return errno == 0 ? TTS_OK : fail_host_dir(scan, errno);
 }
 
-/* Adds a chip. Leaves it out if it has disappeared since the directory was listed. */
+/* Adds a chip, unless it has disappeared since the directory was listed. */
 static enum tts_status add_host_chip(const struct scan *scan, uint32_t node,
                                      struct tts_hostchips *found)
 {

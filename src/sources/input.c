@@ -34,7 +34,7 @@ enum coding { CODING_UNKNOWN, PLAIN, GZIP, ZSTD };
 
 struct tts_input {
     const struct tts_alloc *alloc;
-    const char *path; /* as the caller gave it */
+    const char *path; /* the path that the caller gave */
     int fd;
     bool owns_fd, at_end;
     bool is_file; /* a regular file that is read from its first byte, so it can be read again */
@@ -176,9 +176,8 @@ static enum tts_status read_input_bytes(struct tts_input *in, unsigned char *out
 static enum coding find_coding(const unsigned char *magic, size_t len)
 {
     static const unsigned char zstd[] = {0x28, 0xb5, 0x2f, 0xfd};
-    static const unsigned char skipped[] = {
-        /* magic number of a skippable zstd frame after its first byte, which is 0x50 to 0x5f */
-        0x2a, 0x4d, 0x18};
+    /* Magic number of a skippable zstd frame, without its first byte, which is 0x50 to 0x5f. */
+    static const unsigned char skipped[] = {0x2a, 0x4d, 0x18};
     if (len >= 2 && magic[0] == 0x1f && magic[1] == 0x8b)
         return GZIP;
     if (len < MAGIC_BYTES)
@@ -232,8 +231,8 @@ static bool start_zstd(struct tts_input *in)
            !ZSTD_isError(ZSTD_DCtx_setParameter(in->zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX));
 }
 
-/* Chooses the decoder by the first bytes. Keeps these bytes, because a pipe cannot be read
- * twice. */
+/* Chooses the decoder by the first bytes of the input, and keeps these bytes for the reader,
+ * because a pipe cannot be read twice. */
 static enum tts_status start_decoder(struct tts_input *in)
 {
     while (in->first_len < MAGIC_BYTES && !in->at_end) {
@@ -362,7 +361,8 @@ static enum tts_status step_zstd_decoder(struct tts_input *in, unsigned char *ou
     return TTS_OK;
 }
 
-/* Decompresses until `out` is full, because large pieces are faster for the reader. */
+/* Decompresses until `out` is full or the content ends. Full pieces are faster for the reader
+ * than many small ones. */
 static enum tts_status read_compressed(struct tts_input *in, unsigned char *out,
                                        size_t capacity, size_t *got)
 {
@@ -447,13 +447,14 @@ static enum tts_status fill_input_head(struct tts_input *in, struct tts_error *e
 
 /* ---- the kind ---- */
 
-/* Returns true for an object or an array of objects. A log may begin with '[' too: launchers
- * put "[rank0]: ", "[1,0]<stdout>: " or a time in brackets before each line. */
+/* Returns true if the bytes begin a JSON object or an array of objects. A '[' alone is not
+ * enough: launchers begin the lines of a log with "[rank0]: ", "[1,0]<stdout>: " or a time in
+ * brackets. */
 static bool is_json_head(const unsigned char *bytes, size_t len)
 {
     size_t at = 0;
-    while (at < len && bytes[at] != '[' &&
-           bytes[at] != '{') /* skips blanks and a byte order mark */
+    /* Skip blanks and a byte order mark. */
+    while (at < len && bytes[at] != '[' && bytes[at] != '{')
         at++;
     const char *inside = bytes[at] == '[' ? "{]" : "\"}";
     at++;
@@ -644,8 +645,8 @@ enum tts_status tts_input_spool(struct tts_input *in, const char *what,
 
 /* ---- looking at the first bytes of a pipe ---- */
 
-/* Copies up to `size` bytes that wait in a pipe, without removing them from the pipe. Waits for
- * the first byte. */
+/* Copies at most `size` bytes from the front of a pipe and leaves them in the pipe. Waits for
+ * the first byte. Returns the number of bytes, or -1. */
 static ssize_t peek_pipe(int fd, void *out, size_t size)
 {
     int copy[2];

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Number of bytes after the end of the window that a search may touch. */
+/* A search may read this many bytes after the end of the window. */
 enum { WINDOW_PAD = 64 };
 
 /* ---- searches, 16 bytes at a time ---- */
@@ -22,7 +22,7 @@ static TTS_FORCE_INLINE bool is_json_blank(unsigned char c)
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Returns the next byte that is not a blank. */
+/* Returns the place of the next byte that is not a blank. */
 static TTS_FORCE_INLINE const unsigned char *pass_json_blanks(const unsigned char *at)
 {
     if (TTS_LIKELY(!is_json_blank(*at)))
@@ -37,7 +37,7 @@ static TTS_FORCE_INLINE const unsigned char *pass_json_blanks(const unsigned cha
     }
 }
 
-/* Returns the next '"' or '\'. */
+/* Returns the place of the next '"' or '\'. */
 static TTS_FORCE_INLINE const unsigned char *find_quote(const unsigned char *at)
 {
     for (;; at += 16) {
@@ -56,7 +56,7 @@ static TTS_FORCE_INLINE tts_bytes16 match_brackets(tts_bytes16 bytes)
     return (tts_bytes16)((bytes | 0x20) - '{' <= '}' - '{');
 }
 
-/* Returns the next '"' or the next byte that match_brackets() marks. */
+/* Returns the place of the next '"', or of the next byte that match_brackets() marks. */
 static TTS_FORCE_INLINE const unsigned char *find_bracket(const unsigned char *at)
 {
     for (;; at += 16) {
@@ -166,8 +166,7 @@ static void count_lines_to(struct tts_jsonpull *json, const unsigned char *p)
     json->counted = p;
 }
 
-/* Counts the lines up to `p`. Called before the bytes before `p` are removed from the
- * window. */
+/* Counts the lines up to `p`. Must be called before the bytes before `p` leave the window. */
 static void settle_lines(struct tts_jsonpull *json, const unsigned char *p)
 {
     if (json->mark && json->mark < p) {
@@ -207,7 +206,7 @@ uint64_t tts_jsonpull_marked_offset(const struct tts_jsonpull *json)
     return json->marked_off;
 }
 
-/* Adds the place of `p` to an error. Returns `status`. */
+/* Sets the line and the offset of an error to those of `p`. Returns `status`. */
 static enum tts_status fail_at(struct tts_jsonpull *json, const unsigned char *p,
                                struct tts_error *err, enum tts_status status)
 {
@@ -274,7 +273,7 @@ static enum tts_status take_source_bytes(struct tts_jsonpull_source *source, uns
     return TTS_OK;
 }
 
-/* Moves the current token to the front of the window. */
+/* Moves the current token to the front of the window, and adjusts *p. */
 static void slide_window(struct tts_jsonpull *json, const unsigned char **p)
 {
     settle_lines(json, json->token);
@@ -311,8 +310,8 @@ static enum tts_status fill_window(struct tts_jsonpull *json, const unsigned cha
     return TTS_OK;
 }
 
-/* Removes the bytes [from, to) from the window and closes the gap. Both pointers are after
- * `token`. */
+/* Removes the bytes [from, to) from the window and closes the gap. Both places must be after
+ * json->token. */
 static void drop_bytes(struct tts_jsonpull *json, const unsigned char *from,
                        const unsigned char *to)
 {
@@ -387,7 +386,7 @@ static TTS_FORCE_INLINE bool is_in_object(const struct tts_jsonpull *json)
     return json->is_object[top / 64] >> top % 64 & 1;
 }
 
-/* Returns the words for the tokens that the grammar allows next. */
+/* Returns words for an error text: the tokens that the grammar allows next. */
 static const char *expected_text(const struct tts_jsonpull *json)
 {
     switch (json->expect) {
@@ -519,7 +518,7 @@ static enum tts_status read_json_word(struct tts_jsonpull *json, struct tts_json
 
 enum { REPLACEMENT = 0xfffd, UNIT_BYTES = 6 }; /* U+FFFD; the length of "\uXXXX" */
 
-/* Reads the number in "\uXXXX" at `at`. Returns false if there is no such escape. */
+/* Reads the four hex digits of "\uXXXX" at `at`. Returns false if there is no such escape. */
 static bool read_unit(const char *at, const char *end, uint32_t *out)
 {
     uint64_t value;
@@ -605,7 +604,8 @@ size_t tts_jsonpull_text(const struct tts_jsonpull_token *token, char *out, size
 
 /* ---- between tokens ---- */
 
-/* Moves to the next token: the next byte that is not a blank, or the end of the input. */
+/* Moves json->at to the next token: to the next byte that is not a blank, or to the end of the
+ * input. */
 static TTS_FORCE_INLINE enum tts_status find_token(struct tts_jsonpull *json,
                                                    struct tts_error *err)
 {
@@ -622,7 +622,8 @@ static TTS_FORCE_INLINE enum tts_status find_token(struct tts_jsonpull *json,
     }
 }
 
-/* Returns true if the next byte is `c`. The '"' after the end of the window does not count. */
+/* Returns true if the byte at json->at is `c`. The '"' that was put after the end of the window
+ * does not count. */
 static TTS_FORCE_INLINE bool is_at_char(const struct tts_jsonpull *json, unsigned char c)
 {
     return *json->at == c && (c != '"' || json->at < json->end);
@@ -899,8 +900,8 @@ enum tts_status tts_jsonpull_key(struct tts_jsonpull *json, struct tts_jsonpull_
 
 /* ---- skipping ---- */
 
-/* Enters or leaves a level at a bracket. Fails at a byte that is not allowed outside
- * strings. */
+/* Enters or leaves a level at the bracket at json->at. Fails if the byte there is not allowed
+ * outside strings. */
 static TTS_FORCE_INLINE enum tts_status pass_bracket(struct tts_jsonpull *json,
                                                      struct tts_error *err)
 {

@@ -1,10 +1,10 @@
 /* json_pull.h: reads JSON token by token from a file or from memory, through a window (a
  * buffer) of fixed size.
  *
- * The text of a string is given as it is in the file, without its quotes; tts_jsonpull_text()
- * resolves escapes. Only the first TTS_JSONPULL_TEXT_MAX bytes of a longer string are given. A
- * string may hold any byte. In skipped values only strings and brackets are checked. The
- * nesting depth is limited and costs one bit for each level. One thread. */
+ * The text of a string token is the text in the file, without quotes; tts_jsonpull_text()
+ * resolves its escapes. A string longer than TTS_JSONPULL_TEXT_MAX bytes is cut at that length.
+ * A string may have any bytes. In skipped values only strings and brackets are checked. The
+ * depth of nesting is limited; each level needs one bit. One thread. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -37,7 +37,7 @@ enum tts_jsonpull_kind {
 
 struct tts_jsonpull_token {
     enum tts_jsonpull_kind kind;
-    const char *text; /* of KEY, STRING and NUMBER; borrowed until the next call */
+    const char *text; /* text of a KEY, STRING or NUMBER; valid until the next call */
     size_t len;
     /* KEY, STRING: the string is longer than `len`, and `text` holds only its beginning */
     bool is_cut;
@@ -120,6 +120,7 @@ uint64_t tts_jsonpull_offset(const struct tts_jsonpull *json);
 void tts_jsonpull_mark(struct tts_jsonpull *json);
 uint64_t tts_jsonpull_marked_line(struct tts_jsonpull *json);
 uint64_t tts_jsonpull_marked_offset(const struct tts_jsonpull *json);
-/* Adds the place of the last returned token to an error. Returns `status`. */
+/* Sets the line and the offset of an error to those of the last returned token. Returns
+ * `status`. */
 enum tts_status tts_jsonpull_at(struct tts_jsonpull *json, struct tts_error *err,
                                 enum tts_status status);

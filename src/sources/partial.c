@@ -23,7 +23,7 @@ void tts_partial_item(struct tts_partial *p, const struct tts_item *item)
     } else if (item->kind == TTS_ITEM_KEYFRAME_END) {
         p->in_keyframe = false;
     } else if (item->kind == TTS_ITEM_MISSED && p->in_keyframe) {
-        /* The keyframe does not list all live buffers. */
+        /* the keyframe at the start does not list all live buffers */
         p->lacks_start = true;
         p->left_buffers = item->left_buffers;
         p->left_bytes = item->left_bytes;
@@ -85,8 +85,8 @@ const char *tts_partial_stop_text(const struct tts_rec_state *state,
     return memcpy(out, err.text, sizeof err.text);
 }
 
-/* Adds a note if the recording stopped. The number of dropped events is written only at the end
- * of a recording, so 0 may also mean that the number is unknown. */
+/* Adds a note if the recording stopped early. A recording has the number of dropped events only
+ * at its regular end, so 0 may also mean that the number is unknown. */
 static void add_state(struct tts_partial_notes *notes, const struct tts_recfile_info *info)
 {
     char reason[TTS_PARTIAL_REASON_MAX];

@@ -1,7 +1,7 @@
 /* partial.h: finds the reasons why an answer about a file of events is partial (incomplete). A
- * command passes all items of its pass, and the error that ended the reading. All commands thus
- * have one rule and one wording; docs/design/show-json.md has the table. Plain values that
- * start as zero. */
+ * command passes on all items of its pass, and the error that ended the reading. So all
+ * commands have the same rule and the same words; docs/design/show-json.md has the table. Plain
+ * values; initialize with zeros. */
 #pragma once
 
 #include "model/partialnotes.h"
@@ -26,7 +26,7 @@ struct tts_partial {
     const struct tts_core_peak *core; /* the fullest core, or NULL; borrowed */
 };
 
-/* Takes the next item of a pass (sources/eventpass.h). */
+/* Examines the next item of a pass (sources/eventpass.h). */
 void tts_partial_item(struct tts_partial *partial, const struct tts_item *item);
 
 /* Lists the reasons. Call it after the last item. */

@@ -1,5 +1,5 @@
-/* textfile.h: a small file, completely in memory. The caller owns the struct, which is zeroed
- * at the start. */
+/* textfile.h: reads a small file into memory, as a whole. The caller owns the struct and
+ * initializes it with zeros. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -15,9 +15,9 @@ struct tts_textfile {
     const struct tts_alloc *alloc;
 };
 
-/* Reads a file. "-" is standard input. Reads at most max_bytes + 1 bytes, so that the caller
- * can detect a file that is too large. `alloc` may be NULL for the C library's. Returns
- * TTS_E_IO or TTS_E_NOMEM on failure; then err names the path and *out is unchanged. */
+/* Reads a file. The path "-" means standard input. Reads at most max_bytes + 1 bytes, so that
+ * the caller can detect a file that is too large. `alloc` may be NULL; then the C library
+ * allocates. TTS_E_IO, TTS_E_NOMEM: err names the path, and *out is unchanged. */
 TTS_NODISCARD enum tts_status tts_textfile_read(const char *path, size_t max_bytes,
                                                 const struct tts_alloc *alloc,
                                                 struct tts_textfile *out,
