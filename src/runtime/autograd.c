@@ -121,8 +121,8 @@ static void hold_node_values(struct tts_node *node)
         tts_tensor_mark(node->kept[i], TTS_PART_ACTIVATIONS);
 }
 
-/* Returns the place for one more node. The caller counts the node. Returns NULL after a failure
- * of the run. */
+/* Returns the place for one more node, or NULL after a failure of the run. Does not increase
+ * node_count; the caller does. */
 static struct tts_node *grow_graph_nodes(struct tts_autograd *ag)
 {
     if (ag->rt.status != TTS_OK)
@@ -222,7 +222,7 @@ static void free_row_items(struct tts_autograd *ag, struct row *row)
         ag->rt.alloc->free(ag->rt.alloc->ctx, row->items, row->capacity * sizeof *row->items);
 }
 
-/* Returns the first link that the walk has not visited, or 0. */
+/* Returns the first link of `node` that the current walk has not visited, or 0. */
 static uint32_t next_unseen_link(const struct tts_autograd *ag, const struct tts_node *node)
 {
     for (uint32_t i = 0; i < node->link_count; i++)
@@ -231,8 +231,9 @@ static uint32_t next_unseen_link(const struct tts_autograd *ag, const struct tts
     return 0;
 }
 
-/* Walks the graph in post-order: a node comes after all nodes that it links to. Linked nodes
- * are visited in the order of the links. */
+/* Appends the numbers of all nodes that `root` depends on to `order`, in post-order: each node
+ * comes after the nodes it links to. Links are followed in their order. Returns false if memory
+ * is missing. */
 static bool walk_graph(struct tts_autograd *ag, uint32_t root, struct row *order)
 {
     struct row path = {0};
@@ -254,11 +255,12 @@ static bool walk_graph(struct tts_autograd *ag, uint32_t root, struct row *order
     return ok;
 }
 
-/* The node leaves the graph before it runs, because its backward function may add nodes. */
+/* Runs the backward function of a node. The function may add nodes and so move the array, so it
+ * works on a copy of the node. */
 static void run_node(struct tts_autograd *ag, uint32_t number)
 {
     struct tts_node node = ag->nodes[number - 1];
-    assert(node.op); /* no node runs twice */
+    assert(node.op); /* a node runs only once */
     ag->nodes[number - 1].op = NULL;
     int32_t layer = ag->rt.layer;
     ag->rt.layer = node.layer;

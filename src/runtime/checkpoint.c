@@ -1,9 +1,10 @@
-/* checkpoint.c: a block that recomputes its activations instead of keeping them. */
+/* checkpoint.c: a block that computes its activations again for the backward pass instead of
+ * keeping them. */
 #include "runtime/ops.h"
 
-/* The input is detached: no node made it, so the walk ends there. The recomputed output stays
- * until this function ends. The first output and its gradient stay until the node is
- * released. */
+/* Runs the block again and then backwards. The input is a new value without a node, so that the
+ * inner backward pass ends there. The output of the second run stays until this function ends;
+ * the output of the first run and its gradient stay until the node is released. */
 static void checkpoint_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_value *x = node->in[0];

@@ -4,7 +4,8 @@
 
 #include <assert.h>
 
-/* Returns the length of dimension `i` in the units in which a tensor can be divided. */
+/* Returns the length of dimension `i` in the units by which a tensor can be divided: tiles in
+ * the last two dimensions of a tiled tensor, else elements. */
 static uint64_t divisible_units(struct tts_tensor tensor, int i)
 {
     bool is_tiled = tensor.layout == TTS_LAYOUT_TILE && i >= 2;
@@ -12,8 +13,9 @@ static uint64_t divisible_units(struct tts_tensor tensor, int i)
     return (tensor.shape.d[i] + unit - 1) / unit;
 }
 
-/* Finds the dimension to scatter: the last one that divides evenly. Returns false if there is
- * none, or if that dimension is padded and would be cut inside a tile. */
+/* Finds the dimension along which a tensor is scattered: the last one whose units can be
+ * divided evenly among the chips. Returns false if there is no such dimension, or if it has
+ * padding, because then a part would end inside a tile. */
 static bool find_scatter(struct tts_tensor tensor, uint64_t chips, int *dimension)
 {
     for (int i = 3; i >= 0; i--) {
@@ -26,8 +28,9 @@ static bool find_scatter(struct tts_tensor tensor, uint64_t chips, int *dimensio
     return false;
 }
 
-/* Runs a reduce-scatter, then an all-gather. On a line of chips the reduce-scatter allocates an
- * intermediate buffer of twice the input; on a ring it allocates less. A line is assumed. */
+/* Returns the sum over the chips by a reduce-scatter and an all-gather. Assumes that the chips
+ * are on a line: then the reduce-scatter needs a temporary buffer of twice the input. On a ring
+ * it needs less. */
 static struct tts_tensor reduce_by_scatter(struct tts_runtime *rt, struct tts_tensor tensor,
                                            uint64_t chips, int dimension)
 {
@@ -42,7 +45,7 @@ static struct tts_tensor reduce_by_scatter(struct tts_runtime *rt, struct tts_te
     return sum;
 }
 
-/* Copies the tensor of each chip and joins the copies along `dimension`. */
+/* Gets a copy of the tensor of each chip, and joins the copies along `dimension`. */
 static struct tts_tensor gather_copies(struct tts_runtime *rt, struct tts_tensor tensor,
                                        uint64_t chips, int dimension)
 {

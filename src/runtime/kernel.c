@@ -15,7 +15,8 @@ static uint64_t hash_tensor(uint64_t hash, struct tts_tensor tensor)
     return tts_fnv1a64_u64(hash, (uint64_t)tensor.dtype << 8 | (uint64_t)tensor.layout);
 }
 
-/* Returns the hash of a program. The kind and all shapes identify it. */
+/* Returns a hash of a program. Two launches run the same program if their kinds, and the
+ * shapes, dtypes and layouts of all tensors, are equal. */
 static uint64_t hash_program(const struct tts_kernel *kernel)
 {
     uint64_t hash = tts_fnv1a64_u64(TTS_FNV1A64_INIT, (uint64_t)kernel->kind);
@@ -43,7 +44,8 @@ static bool add_program(struct tts_runtime *rt, uint64_t hash)
                              (uint32_t)rt->program_count++) == TTS_OK;
 }
 
-/* Counts the binary that the first run of a program leaves in DRAM. */
+/* Allocates the binary that the first launch of a program leaves in DRAM. Does nothing for
+ * later launches. */
 static void count_binary(struct tts_runtime *rt, const struct tts_kernel *kernel)
 {
     uint64_t hash = hash_program(kernel);
@@ -70,8 +72,8 @@ void tts_kernel_launch(struct tts_runtime *rt, const struct tts_kernel *kernel)
 
 /* --- common kernels --------------------------------------------------------------------- */
 
-/* Returns whether the launches of kernels matter. Most runs neither count kernel binaries nor
- * compute values, so they skip their launches. */
+/* Returns true if launches have an effect. Most runs neither count binaries nor compute values,
+ * so they skip all launches. */
 static bool is_kernel_watched(const struct tts_runtime *rt)
 {
     return rt->kernel_binaries || rt->compute;

@@ -1,6 +1,7 @@
-/* kernel.h: the programs that run on the device. Each allocates its output, unless it works in
- * place, and is launched. The launch counts its binary and, if the runtime computes, computes
- * the output. Inputs are borrowed. The caller owns the output. */
+/* kernel.h: the programs that run on the device. Each of them allocates its output, unless it
+ * works in place, and is launched. A launch counts the binary of the program, and computes the
+ * output if the runtime has a `compute` function. Inputs are borrowed. The caller owns the
+ * output. */
 #pragma once
 
 #include "runtime/tensor.h"
@@ -69,39 +70,42 @@ enum tts_kernel_kind { TTS_KERNELS(TTS_KERNEL_ENUM) TTS_KERNEL_KINDS };
 
 enum { TTS_KERNEL_INPUTS = 6, TTS_KERNEL_OUTPUTS = 3 };
 
-/* A launch: everything that a computation needs. */
+/* A launch of a kernel, with everything that is needed to compute its outputs. */
 struct tts_kernel {
     enum tts_kernel_kind kind;
     struct tts_tensor in[TTS_KERNEL_INPUTS], out[TTS_KERNEL_OUTPUTS]; /* borrowed */
     unsigned ins, outs;
 };
 
-/* Launches a kernel. Its outputs are allocated already. A kernel that works in place has its
- * outputs among its inputs. */
+/* Launches a kernel. Its outputs must be allocated already. If a kernel works in place, its
+ * outputs are among its inputs. */
 void tts_kernel_launch(struct tts_runtime *rt, const struct tts_kernel *kernel);
 
-/* Return one output, in bf16 and tiles, of one, two or three inputs. */
+/* Run a kernel with one, two or three inputs. Return its output, a new tensor in bf16 and
+ * tiles. */
 struct tts_tensor tts_kernel_1(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                struct tts_shape out, struct tts_tensor a);
 struct tts_tensor tts_kernel_2(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                struct tts_shape out, struct tts_tensor a, struct tts_tensor b);
 struct tts_tensor tts_kernel_3(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                struct tts_shape out, const struct tts_tensor in[3]);
-/* Returns an output with the dtype and layout of `a`. */
+/* Runs a kernel with one input. Returns its output, a new tensor with the dtype and layout of
+ * `a`. */
 struct tts_tensor tts_kernel_like(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                   struct tts_tensor a, struct tts_shape out);
-/* Returns an output of any dtype and layout, of one input. */
+/* Runs a kernel with one input. Returns its output, a new tensor with the shape, dtype and
+ * layout of `like`. */
 struct tts_tensor tts_kernel_to(struct tts_runtime *rt, enum tts_kernel_kind kind,
                                 struct tts_tensor a, struct tts_tensor like);
-/* Works in place. Allocates nothing. */
+/* Runs a kernel that writes its output to `a`. Allocates nothing. */
 void tts_kernel_in_place(struct tts_runtime *rt, enum tts_kernel_kind kind, struct tts_tensor a,
                          struct tts_tensor b);
 
-/* Returns a tensor of zeros or ones. One allocation. */
+/* Returns a tensor that is filled with one value, such as 0 or 1. Makes one allocation. */
 struct tts_tensor tts_kernel_full(struct tts_runtime *rt, struct tts_shape shape,
                                   enum tts_dtype dtype);
-/* Uploads a tensor from the host, in tiles: allocates it row-major on the device, tilizes it,
- * then frees the row-major buffer. Tilizes on the host if a row has at least TTS_HOST_TILIZE
- * elements. */
+/* Uploads a tensor from the host and returns it in tiles. If a row has fewer than
+ * TTS_HOST_TILIZE elements, the rows are uploaded to a buffer of the device, converted to tiles
+ * there, and then the first buffer is freed. Otherwise the host makes the tiles. */
 struct tts_tensor tts_kernel_upload(struct tts_runtime *rt, struct tts_shape shape);
 enum { TTS_HOST_TILIZE = 16384 };

@@ -1,5 +1,5 @@
-/* loop.c: the training loop: builds the model, then runs iterations with the phases of the
- * summary. */
+/* loop.c: the training loop. Builds the model, then runs iterations, and reports the phases of
+ * the summary. */
 #include "runtime/kernel.h"
 #include "runtime/model.h"
 #include "runtime/optimizer.h"
@@ -13,9 +13,9 @@ struct loop {
     struct tts_autograd ag;
     struct tts_model model;
     struct tts_optimizer optimizer;
-    uint64_t iteration; /* number of the iteration, from 1. The phases of the first one are
-                           reported */
-    /* The variables in the body of the loop. */
+    uint64_t iteration; /* number of the iteration, from 1; only in the first one the phases of
+                           a micro step are reported */
+    /* The variables in the body of the modelled loop. */
     struct tts_value *ids, *targets, *logits, *loss;
 };
 
@@ -26,7 +26,8 @@ static void end_loop_phase(struct loop *loop, const char *name)
         watch->phase(watch->ctx, name);
 }
 
-/* The programs of August 2026 and later number the micro steps if there are several. */
+/* Ends the forward or backward pass of a micro step. The programs since May 2026 add the number
+ * of the micro step to the name if there are several. */
 static void end_loop_pass(struct loop *loop, const char *name, uint64_t micro)
 {
     char text[64];
@@ -59,8 +60,8 @@ static void drop_variables(struct loop *loop)
     tts_value_replace(&loop->ag, &loop->targets, NULL);
 }
 
-/* The C++ loop releases the last batch before it loads the next. The Python loop holds both
- * batches for a moment. */
+/* Loads the token ids and the targets. The C++ loop releases the last batch before it loads the
+ * next one; the Python loop holds both for a moment. */
 static void load_batch(struct loop *loop)
 {
     uint64_t batch = loop->model.batch, sequence = loop->workload->model.sequence;
@@ -96,9 +97,9 @@ static void run_micro_step(struct loop *loop, uint64_t micro)
                           ? tts_op_cross_entropy_divided(ag, loop->logits, loop->targets,
                                                          tts_recipe_is_may(recipe))
                           : tts_op_cross_entropy(ag, loop->logits, loop->targets, !is_v1));
-    bool scales_late =
-        !is_v1 &&
-        !is_cpp; /* the Python programs since May 2026 have no variable for the logits */
+    /* The Python programs since May 2026 have no variable for the logits. They scale the loss
+     * after the phase FORWARD_PASS. */
+    bool scales_late = !is_v1 && !is_cpp;
     if (scales_late)
         tts_value_replace(ag, &loop->logits, NULL);
     else
@@ -109,7 +110,8 @@ static void run_micro_step(struct loop *loop, uint64_t micro)
     tts_autograd_backward(ag, loop->loss);
     end_loop_pass(loop, "BACKWARD_PASS", micro);
     tts_autograd_reset(ag);
-    if (!is_v1 && is_cpp) /* the scope of the loss ends here */
+    /* In the C++ programs since May 2026 the scope of the loss ends here. */
+    if (!is_v1 && is_cpp)
         tts_value_replace(ag, &loop->loss, NULL);
 }
 
@@ -121,7 +123,7 @@ static void run_iteration(struct loop *loop)
     const struct tts_workload *workload = loop->workload;
     for (uint64_t i = 0; i < workload->accumulate && ag->rt.status == TTS_OK; i++)
         run_micro_step(loop, i);
-    if (workload->recipe == TTS_RECIPE_V1_PYTHON) { /* the step function returns */
+    if (workload->recipe == TTS_RECIPE_V1_PYTHON) { /* the function for one step returns here */
         tts_value_replace(ag, &loop->logits, NULL);
         tts_value_replace(ag, &loop->loss, NULL);
     }
@@ -141,9 +143,9 @@ static void run_iteration(struct loop *loop)
     end_loop_phase(loop, name);
 }
 
-/* Runs iterations until they repeat. Replaced buffers move, so the free ranges differ from
- * iteration to iteration. When all buffers have the addresses that they had at the end of an
- * earlier iteration, further iterations repeat. */
+/* Runs iterations until they repeat. A buffer that is replaced gets a new address, so the free
+ * ranges differ from iteration to iteration. Once all buffers have the same addresses as at the
+ * end of an earlier iteration, all later iterations repeat earlier ones. */
 static void run_until_settled(struct loop *loop)
 {
     uint64_t seen[TTS_ITERATIONS_MAX];
@@ -155,9 +157,9 @@ static void run_until_settled(struct loop *loop)
         uint64_t now = tts_runtime_layout(&loop->ag.rt);
         if (loop->ag.rt.status != TTS_OK)
             return;
+        /* The workload does not fit, so more iterations add no information. */
         if (loop->iteration > 1 && tts_device_failures(loop->ag.rt.device) > 0)
-            return; /* Stop: the workload does not fit, and more iterations add no information
-                     */
+            return;
         for (size_t i = 0; i < count; i++)
             if (seen[i] == now) {
                 if (watch && watch->settled)
@@ -205,7 +207,7 @@ enum tts_status tts_workload_run(const struct tts_workload *workload, struct tts
     tts_optimizer_release(&loop.optimizer, &loop.ag);
     tts_model_release(&loop.model, &loop.ag);
     tts_autograd_release(&loop.ag);
-    status = loop.ag.rt.status; /* a buffer that could not be released is a failure too */
+    status = loop.ag.rt.status; /* includes a failure to release a buffer */
     if (loop.ag.rt.is_stopped)
         return TTS_OK;
     if (status != TTS_OK && err)

@@ -27,7 +27,7 @@ static struct tts_value *add_parameter(struct tts_model *model, struct tts_autog
     return value;
 }
 
-/* Adds a parameter from numbers drawn on the host. */
+/* Creates a parameter whose initial values are drawn on the host and uploaded. */
 static struct tts_value *draw_parameter(struct tts_model *model, struct tts_autograd *ag,
                                         uint64_t rows, uint64_t columns)
 {
@@ -95,8 +95,8 @@ static void build_gpt2_block(struct tts_model *model, struct tts_autograd *ag,
     block->attention = add_linear(model, ag, width, inner);
 }
 
-/* Builds the tables of rope: sin and cos of each position, the matrix that swaps pairs, and
- * -sin for the backward pass. */
+/* Builds the tables of rope: sin and cos of each position, the matrix that swaps the elements
+ * of a pair, and -sin for the backward pass. */
 static void build_rope(struct tts_model *model, struct tts_autograd *ag)
 {
     const struct tts_model_config *config = &model->workload->model;
@@ -120,8 +120,9 @@ static void build_positions(struct tts_model *model, struct tts_autograd *ag)
         model->positions = draw_parameter(model, ag, config->sequence, config->width);
 }
 
-/* The constructors draw their own weights. Then all weights are drawn again, each while the old
- * one still exists. Norms are not drawn again, because they are not named weight or bias. */
+/* Replaces all weights by new ones. In the programs of January 2026 the constructors draw
+ * weights, and afterwards all weights are drawn again, each while the old one still exists. The
+ * parameters of norms stay, because they are not named weight or bias. */
 static void draw_parameters_again(struct tts_model *model, struct tts_autograd *ag)
 {
     for (size_t i = 0; i < model->parameter_count && ag->rt.status == TTS_OK; i++) {
@@ -218,11 +219,11 @@ void tts_model_release(struct tts_model *model, struct tts_autograd *ag)
 
 /* --- blocks ----------------------------------------------------------------------------- */
 
-/* Values are dropped where the scopes of the variables end in the modelled program. These
- * places decide how much memory a block needs if gradients are off. */
+/* Values are dropped at the places where the scopes of the variables end in the modelled
+ * program. If gradients are off, these places determine how much memory a block needs. */
 
-/* Run a linear layer whose outputs (columns) or inputs (rows) are divided among the chips.
- * Without tensor parallel both run a plain linear layer. */
+/* Run a linear layer that is divided among the chips: run_linear_columns() by its outputs,
+ * run_linear_rows() by its inputs. Without tensor parallelism both run the whole layer. */
 static struct tts_value *run_linear_columns(struct tts_autograd *ag,
                                             const struct tts_model *model, struct tts_value *x,
                                             const struct tts_linear *linear)
@@ -244,7 +245,7 @@ static struct tts_value *run_linear_rows(struct tts_autograd *ag, const struct t
     return out;
 }
 
-/* Runs the norm of the family: layernorm or rmsnorm. */
+/* Runs the norm of the family: layernorm for GPT2, rmsnorm for Llama. */
 static struct tts_value *run_norm(struct tts_autograd *ag, const struct tts_model *model,
                                   const struct tts_norm *norm, struct tts_value *x)
 {
@@ -265,7 +266,7 @@ static struct tts_value *run_attention(struct tts_autograd *ag, const struct tts
                                 : tts_op_attention(ag, qkv, model->mask);
 }
 
-/* Runs attention from the heads to its output. Drops q, k and v. */
+/* Runs attention on q, k and v up to the output layer. Drops q, k and v. */
 static struct tts_value *finish_attention(struct tts_autograd *ag,
                                           const struct tts_model_block *block,
                                           struct tts_value *qkv[3])

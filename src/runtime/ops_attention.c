@@ -1,4 +1,4 @@
-/* ops_attention.c: heads, rope, and both kinds of attention. */
+/* ops_attention.c: the split and fusion of heads, rope, and both kinds of attention. */
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
@@ -6,7 +6,7 @@
 
 /* --- heads ------------------------------------------------------------------------------ */
 
-/* Returns the shape [B,1,S,HD] of [B,H,S,D]. */
+/* Returns the shape [B,1,S,HD] for the shape [B,H,S,D]. */
 static struct tts_shape fused_shape(struct tts_shape s)
 {
     return tts_shape(s.d[0], 1, s.d[2], s.d[1] * s.d[3]);
@@ -43,8 +43,8 @@ static void grouped_heads_backward(struct tts_autograd *ag, struct tts_node *nod
     tts_tensor_drop(rt, &d[2]);
 }
 
-/* One kernel makes q, k and v. Its node belongs to q. In the backward pass that node runs
- * after the sync nodes of k and v. */
+/* Makes q, k and v with one kernel. The node of the kernel is the node of q. The sync nodes of
+ * k and v precede it in the backward pass, so that all three gradients exist before it runs. */
 static void split_heads(struct tts_autograd *ag, struct tts_node *node, struct tts_shape q,
                         struct tts_shape kv)
 {
@@ -95,8 +95,8 @@ void tts_op_grouped_heads(struct tts_autograd *ag, struct tts_value *q, struct t
     tts_runtime_op_end(&ag->rt);
 }
 
-/* No kernel splits one tensor into heads, so the split is a transpose, a view and a transpose
- * back. */
+/* Splits the gradient into heads. No kernel does this for a single tensor, so the program
+ * transposes, makes a view, and transposes back. */
 static void fusion_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -144,7 +144,7 @@ struct tts_value *tts_op_rope(struct tts_autograd *ag, struct tts_value *x)
 
 /* --- attention of single operations ----------------------------------------------------- */
 
-/* Repeats k or v for each head: untilizes, repeats, tilizes again. */
+/* Repeats k or v for each head of its group: untilizes, repeats, and tilizes again. */
 static struct tts_tensor repeat_for_heads(struct tts_runtime *rt, struct tts_tensor kv,
                                           uint64_t heads)
 {
@@ -157,7 +157,7 @@ static struct tts_tensor repeat_for_heads(struct tts_runtime *rt, struct tts_ten
     return all;
 }
 
-/* Multiplies each head of `a` with its group of `kv`. */
+/* Multiplies each head of `a` with the group of `kv` that the head belongs to. */
 static struct tts_tensor group_matmul(struct tts_runtime *rt, struct tts_tensor a,
                                       struct tts_tensor kv, struct tts_shape out)
 {
@@ -170,7 +170,8 @@ static struct tts_tensor group_matmul(struct tts_runtime *rt, struct tts_tensor 
     return product;
 }
 
-/* Multiplies for each head and sums over the heads of a group: the gradient of k or v. */
+/* Returns the gradient of k or v: multiplies for each head, then sums over the heads of each
+ * group. */
 static struct tts_tensor matmul_of_group(struct tts_runtime *rt, struct tts_tensor a,
                                          struct tts_tensor b, struct tts_shape kv)
 {
@@ -201,8 +202,8 @@ static void attention_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_tensor_drop(rt, &d_scores);
 }
 
-/* Computes scores * mask + (mask - 1) * 1e9. This is one statement, so all its buffers live to
- * its end, including the old scores. */
+/* Replaces the scores by scores * mask + (mask - 1) * 1e9. In the modelled program this is one
+ * statement, so all its buffers, and the old scores, live until its end. */
 static void apply_mask(struct tts_runtime *rt, struct tts_tensor *scores,
                        struct tts_tensor mask)
 {
@@ -268,8 +269,8 @@ static void fused_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_value_add_gradient(ag, v, of_kv.out[1]);
 }
 
-/* Keeps only one fp32 column of tiles of the attention weights: the logarithm of the sum of
- * each row. */
+/* Of the attention weights, the node keeps only the logarithm of the sum of each row: one
+ * column of tiles in fp32. */
 struct tts_value *tts_op_attention_fused(struct tts_autograd *ag,
                                          struct tts_value *const qkv[3])
 {

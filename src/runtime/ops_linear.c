@@ -1,4 +1,4 @@
-/* ops_linear.c: operations with weights: embedding, linear, the two norms. */
+/* ops_linear.c: operations with weights: embedding, linear, rmsnorm and layernorm. */
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
@@ -13,7 +13,7 @@ static void embedding_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_value_add_gradient(ag, weight, d_weight);
 }
 
-/* The table is untilized for the lookup. */
+/* The lookup needs the table in rows, so the table is untilized for it. */
 struct tts_value *tts_op_embedding(struct tts_autograd *ag, struct tts_value *ids,
                                    struct tts_value *weight)
 {
@@ -40,8 +40,8 @@ static struct tts_shape flat_shape(struct tts_shape s)
     return tts_shape(1, 1, s.d[0] * s.d[1] * s.d[2], s.d[3]);
 }
 
-/* The bias gets its gradient first, then the weight, then the input. Views flatten all tensors,
- * because rows are multiples of a tile. */
+/* Adds the gradients of the bias, the input and the weight, in this order. Flattening a tensor
+ * makes a view, not a copy, because the number of rows is a multiple of the side of a tile. */
 static void linear_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -62,7 +62,7 @@ static void linear_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_tensor_drop(rt, &flat_d);
 }
 
-/* The kernel includes the transposes and the bias. */
+/* One kernel does the whole layer, including the transpose of the weight and the bias. */
 struct tts_value *tts_op_linear(struct tts_autograd *ag, struct tts_value *x,
                                 struct tts_value *weight, struct tts_value *bias)
 {
@@ -84,15 +84,15 @@ struct tts_value *tts_op_linear(struct tts_autograd *ag, struct tts_value *x,
 
 /* --- norms ------------------------------------------------------------------------------ */
 
-/* Returns the shape with one number per row. */
+/* Returns the shape of a tensor that has one number for each row of `shape`. */
 static struct tts_shape column_shape(struct tts_shape shape)
 {
     shape.d[3] = 1;
     return shape;
 }
 
-/* Sums the parts of gamma's gradient over dimension 1, then over the batch, then over the
- * rows. */
+/* Returns the gradient of gamma: sums its parts over dimension 1, then over the batch, then
+ * over the rows. */
 static struct tts_tensor sum_gradient_parts(struct tts_runtime *rt, struct tts_tensor parts,
                                             enum tts_dtype dtype, struct tts_shape out)
 {
@@ -180,8 +180,8 @@ static void layernorm_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_value_add_gradient(ag, beta, d_beta);
 }
 
-/* The program allocates two columns first and drops them after the kernel has allocated its
- * own. */
+/* The program allocates columns for mean and rstd, but the kernel allocates its own. The first
+ * two are dropped unused. */
 struct tts_value *tts_op_layernorm(struct tts_autograd *ag, struct tts_value *x,
                                    struct tts_value *gamma, struct tts_value *beta)
 {

@@ -1,8 +1,8 @@
-/* ops_loss.c: cross entropy. */
+/* ops_loss.c: the loss (cross entropy). */
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
-/* Makes the gradient of the logits, then multiplies it with the gradient of the loss. */
+/* Computes the gradient of the logits, then multiplies it by the gradient of the loss. */
 static void cross_entropy_backward(struct tts_autograd *ag, struct tts_node *node)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -16,7 +16,8 @@ static void cross_entropy_backward(struct tts_autograd *ag, struct tts_node *nod
     tts_value_add_gradient(ag, logits, scaled);
 }
 
-/* Writes the mean of [B,1,S,1] to `out`, one dimension after the other. */
+/* Writes the mean of `losses` [B,1,S,1] to `out`. Computes the mean over one dimension after
+ * another; each step has its own buffer. */
 static void mean_of_tokens(struct tts_runtime *rt, struct tts_tensor losses,
                            struct tts_tensor out)
 {

@@ -1,5 +1,5 @@
-/* ops_parallel.c: operations between the chips of a mesh, as one chip sees them, and the loss
- * for a vocabulary that is divided among the chips. */
+/* ops_parallel.c: operations over the chips of a mesh, as one chip sees them, and the loss if
+ * the vocabulary is divided among the chips. */
 #include "runtime/collective.h"
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
@@ -14,7 +14,7 @@ static void broadcast_backward(struct tts_autograd *ag, struct tts_node *node)
     tts_value_add_gradient(ag, node->in[0], sum_over_chips(&ag->rt, node->out[0]->gradient));
 }
 
-/* Nothing is copied: each chip has all of x. */
+/* Nothing is copied, because each chip already has all of x. */
 struct tts_value *tts_op_broadcast(struct tts_autograd *ag, struct tts_value *x)
 {
     static const struct tts_op op = {"broadcast", "broadcast_bw", broadcast_backward};
@@ -51,10 +51,10 @@ static struct tts_tensor run_fp32_kernel(struct tts_runtime *rt, enum tts_kernel
     return tts_kernel_to(rt, kind, a, like);
 }
 
-enum { LARGEST, SUM }; /* tensors that the node keeps */
+enum { LARGEST, SUM }; /* The tensors that the node keeps. */
 
-/* Runs the backward pass without other chips: computes the exponents again in fp32, then the
- * softmax in fp32, then converts it to bf16. */
+/* Runs the backward pass. It needs no data of other chips: it computes the exponentials again
+ * in fp32, then the softmax in fp32, and converts the result to bf16. */
 static void divided_backward_from(struct tts_autograd *ag, struct tts_node *node, bool shifts)
 {
     struct tts_runtime *rt = &ag->rt;
@@ -90,7 +90,8 @@ static void divided_backward_shifted(struct tts_autograd *ag, struct tts_node *n
     divided_backward_from(ag, node, true);
 }
 
-/* The other buffers of the forward pass. All of them live until the forward pass ends. */
+/* The other buffers of the forward pass, in the order of their allocation. All of them live
+ * until the forward pass ends. */
 enum {
     OWN_LARGEST,
     GATHERED,
@@ -106,7 +107,7 @@ enum {
     LOCALS
 };
 
-/* Computes the logarithm of the sum of the exponents of all chips. */
+/* Computes the logarithm of the sum of the exponentials over the vocabulary of all chips. */
 static void make_normalizer(struct tts_runtime *rt, struct tts_tensor logits,
                             struct tts_tensor local[LOCALS], struct tts_tensor kept[2],
                             bool shifts)

@@ -1,11 +1,11 @@
-/* ops_pointwise.c: element-wise operations: sums, products, activations, dropout; and
+/* ops_pointwise.c: operations on single elements (sums, products, activations, dropout), and
  * SwiGLU. */
 #include "runtime/kernel.h"
 #include "runtime/ops.h"
 
 #include <assert.h>
 
-/* Runs one kernel with one input and adds its node. */
+/* Runs a kernel with one input and adds its node. Returns the output. */
 static struct tts_value *run_unary_op(struct tts_autograd *ag, const struct tts_op *op,
                                       enum tts_kernel_kind kind, struct tts_value *x)
 {
@@ -18,7 +18,8 @@ static struct tts_value *run_unary_op(struct tts_autograd *ag, const struct tts_
     return out;
 }
 
-/* Runs the backward pass: one kernel of the gradient and the input. */
+/* Runs a backward pass that is one kernel, whose inputs are the gradient and the input of the
+ * operation. */
 static void unary_backward(struct tts_autograd *ag, struct tts_node *node,
                            enum tts_kernel_kind kind)
 {
@@ -37,7 +38,8 @@ static void gelu_backward(struct tts_autograd *ag, struct tts_node *node)
     unary_backward(ag, node, TTS_KERNEL_GELU_BW);
 }
 
-/* Applies the same factor or mask to the gradient. */
+/* Runs a backward pass that applies the kernel of the forward pass, with the same factor or
+ * mask, to the gradient. */
 static void again_backward(struct tts_autograd *ag, struct tts_node *node,
                            enum tts_kernel_kind kind)
 {
@@ -81,7 +83,8 @@ struct tts_value *tts_op_dropout(struct tts_autograd *ag, struct tts_value *x, b
 
 /* --- sums and products ------------------------------------------------------------------ */
 
-/* Both inputs adopt the gradient. A broadcast input gets the sum over the batch. */
+/* Passes the gradient of a sum to one of its terms. A term of the same shape shares the
+ * gradient. A term that was broadcast gets the sum over the batch. */
 static void pass_gradient(struct tts_autograd *ag, struct tts_value *x, struct tts_tensor d_out)
 {
     struct tts_tensor d_x = tts_shape_equal(x->data.shape, d_out.shape)
@@ -160,7 +163,7 @@ struct tts_value *tts_op_mul(struct tts_autograd *ag, struct tts_value *a, struc
 
 enum { LINEAR1, GATE, GATED };
 
-/* Computes the gradient of a weight and adds it at once. */
+/* Computes the gradient of a weight and adds it to the weight. */
 static void add_weight_gradient(struct tts_autograd *ag, struct tts_value *weight,
                                 struct tts_tensor d_out, struct tts_tensor x)
 {
@@ -168,8 +171,8 @@ static void add_weight_gradient(struct tts_autograd *ag, struct tts_value *weigh
         ag, weight, tts_kernel_2(&ag->rt, TTS_KERNEL_MATMUL, weight->data.shape, d_out, x));
 }
 
-/* Runs the backward pass down to the gate. The gradient of linear1 replaces linear1 in its
- * buffer. The gradient of the gate is in a new buffer, *d_gate. */
+/* Runs the backward pass from the output to the gate. Overwrites the kept linear1 with its
+ * gradient, and sets *d_gate to the gradient of the gate, in a new buffer. Drops *d_out. */
 static void swiglu_gate_backward(struct tts_autograd *ag, struct tts_node *node,
                                  struct tts_tensor *d_out, struct tts_tensor *d_gate)
 {
@@ -192,8 +195,8 @@ static void swiglu_gate_backward(struct tts_autograd *ag, struct tts_node *node,
     tts_tensor_drop(rt, &d_product);
 }
 
-/* Frees each tensor as soon as it has been read, so that the peak is lower than with separate
- * operations. Takes the handle of d_out. */
+/* Runs the backward pass. Frees each tensor as soon as it has been read; separate operations
+ * would have a higher peak. Takes the handle of d_out. */
 static void swiglu_backward_of(struct tts_autograd *ag, struct tts_node *node,
                                struct tts_tensor d_out)
 {

@@ -6,8 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* State of a parameter: the master weights, m (or the momentum), v, then the state of
- * options. */
+/* Indices of the state of a parameter: the master weights (with Kahan summation: the bits that
+ * the weights lose), m (or the momentum), v, and the largest v of AMSGrad. */
 enum { MASTER, FIRST, SECOND, THIRD };
 
 static struct tts_tensor state_like(struct tts_autograd *ag, const struct tts_value *parameter,
@@ -67,8 +67,9 @@ void tts_optimizer_build(struct tts_optimizer *optimizer, struct tts_autograd *a
 {
     size_t bytes = model->parameter_count * sizeof *optimizer->state;
     *optimizer = (struct tts_optimizer){.config = model->workload->optimizer, .model = model};
+    /* In January 2026 AdamW was always composite. */
     if (tts_recipe_is_v1(model->workload->recipe) &&
-        optimizer->config.kind == TTS_OPTIMIZER_ADAMW) /* v1: always composite */
+        optimizer->config.kind == TTS_OPTIMIZER_ADAMW)
         optimizer->config.kind = TTS_OPTIMIZER_ADAMW_COMPOSITE;
     if (ag->rt.status != TTS_OK)
         return;
@@ -98,7 +99,7 @@ void tts_optimizer_release(struct tts_optimizer *optimizer, struct tts_autograd 
 
 /* --- a step ----------------------------------------------------------------------------- */
 
-/* Returns a * factor + b * factor. The scaled copies live to the end. */
+/* Returns a * f + b * g. The two products are dropped only after the sum exists. */
 static struct tts_tensor mix_moment(struct tts_runtime *rt, struct tts_tensor a,
                                     struct tts_tensor b)
 {
@@ -123,7 +124,7 @@ static struct tts_tensor mix_square_moment(struct tts_runtime *rt, struct tts_te
     return sum;
 }
 
-/* Returns sqrt(of) + epsilon. Drops the intermediate tensors. */
+/* Returns sqrt(of) + epsilon, and drops the square root. */
 static struct tts_tensor adamw_divisor(struct tts_runtime *rt, struct tts_tensor of)
 {
     struct tts_tensor root = tts_kernel_1(rt, TTS_KERNEL_SQUARE_ROOT, of.shape, of);
@@ -132,7 +133,7 @@ static struct tts_tensor adamw_divisor(struct tts_runtime *rt, struct tts_tensor
     return sum;
 }
 
-/* Returns above / below, computed as above * (1 / below). */
+/* Returns above / below, computed as above * (1 / below), and drops the reciprocal. */
 static struct tts_tensor adamw_quotient(struct tts_runtime *rt, struct tts_tensor above,
                                         struct tts_tensor below)
 {
@@ -143,8 +144,8 @@ static struct tts_tensor adamw_quotient(struct tts_runtime *rt, struct tts_tenso
     return ratio;
 }
 
-/* Applies the update to the weights. With Kahan summation, `lost` keeps the bits that the
- * weights cannot hold. */
+/* Adds the update to the weights. With Kahan summation, *lost is the state that keeps the bits
+ * that bf16 weights cannot hold. Without it, *lost is empty. */
 static void apply_update(struct tts_runtime *rt, struct tts_tensor *weights,
                          struct tts_tensor update, struct tts_tensor *lost)
 {
@@ -173,7 +174,8 @@ static void keep_state(struct tts_runtime *rt, struct tts_tensor *state, struct 
     tts_tensor_replace(rt, state, next);
 }
 
-/* In v1 this is one statement, so all its buffers live to its end. */
+/* Returns the update. In January 2026 this was one statement, so all its buffers live until the
+ * end. */
 static struct tts_tensor update_v1(struct tts_runtime *rt, struct tts_tensor first_hat,
                                    struct tts_tensor second_hat)
 {
@@ -203,8 +205,8 @@ static void finish_v1(struct tts_runtime *rt, struct tts_value *parameter,
     tts_tensor_drop(rt, &first_hat);
 }
 
-/* The bias-corrected second moment is dropped before the division. The divisor lives until the
- * end. */
+/* Finishes a step as the programs since May 2026 do: they drop the bias-corrected second moment
+ * before the division, and the divisor at the end. */
 static void finish_head(struct tts_runtime *rt, struct tts_value *parameter,
                         struct tts_tensor *state, struct tts_tensor moments[2])
 {
@@ -243,7 +245,7 @@ static void step_composite(struct tts_runtime *rt, struct tts_value *parameter,
     (is_head ? finish_head : finish_v1)(rt, parameter, state, moments);
 }
 
-/* Updates the fp32 weights in place, then makes new bf16 weights from them. */
+/* Updates the fp32 master weights in place, then makes new bf16 weights from them. */
 static void step_full_precision(struct tts_autograd *ag, struct tts_value *parameter,
                                 struct tts_tensor *state)
 {
@@ -312,7 +314,7 @@ void tts_optimizer_zero_gradients(struct tts_optimizer *optimizer, struct tts_au
     tts_runtime_op_end(rt);
 }
 
-/* Allocates a tile for the norm of each gradient, and a few tiles to reduce them to one
+/* Allocates one tile for the norm of each gradient, and six tiles to reduce the norms to one
  * factor. */
 void tts_gradients_clip(const struct tts_model *model, struct tts_autograd *ag)
 {

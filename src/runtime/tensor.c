@@ -62,7 +62,7 @@ uint64_t tts_runtime_layout(const struct tts_runtime *rt)
 
 /* --- buffers ---------------------------------------------------------------------------- */
 
-/* Reports all live buffers and stops the run. */
+/* Reports all live buffers to `look` and stops the run: later allocations fail. */
 static void tell_live_storages(struct tts_runtime *rt)
 {
     for (const struct tts_storage *s = rt->oldest; s; s = s->after) {
@@ -97,13 +97,13 @@ static void discard_storage(struct tts_runtime *rt, struct tts_storage *storage)
     *(storage->before ? &storage->before->after : &rt->oldest) = storage->after;
     *(storage->after ? &storage->after->before : &rt->newest) = storage->before;
     enum tts_status status = tts_device_release(rt->device, &storage->buffer);
-    assert(status == TTS_OK || status == TTS_E_NOMEM); /* the device accepts its own buffers */
+    assert(status == TTS_OK || status == TTS_E_NOMEM); /* the device knows all its buffers */
     if (status != TTS_OK)
         tts_runtime_fail(rt, status, NULL);
     tts_slab_give(&rt->storages, storage);
 }
 
-/* Returns a new buffer, or NULL after a failure of the run. */
+/* Returns a new buffer on the device, or NULL after a failure of the run. */
 static struct tts_storage *take_storage(struct tts_runtime *rt,
                                         const struct tts_request *request,
                                         enum tts_tensor_part part)

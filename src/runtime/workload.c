@@ -58,7 +58,7 @@ const char *tts_part_name(enum tts_tensor_part part)
 enum {
     TILE = TTS_TILE_SIDE,
     BLOCKS_MAX = 4096,
-    STEPS_MAX = 1 << 16, /* blocks x micro steps: a larger run would take minutes */
+    STEPS_MAX = 1 << 16, /* most blocks x micro steps: a larger run would take minutes */
     MLP_STEP = 256,
 };
 
@@ -79,14 +79,14 @@ uint64_t tts_workload_vocabulary(const struct tts_workload *workload)
     return (workload->model.vocabulary + step - 1) / step * step;
 }
 
-/* The terms of both counts, in elements: parameters that are divided among the tensor-parallel
- * chips (matrices, and for GPT2 the biases of their outputs), parameters that are not, and
- * vectors that are padded to a row of tiles. */
+/* The numbers of elements from which the number and the bytes of the parameters are computed.
+ * With tensor parallelism the head, the matrices of a block and the divided vectors are divided
+ * among the chips. Vectors are padded to a row of tiles. */
 struct counts {
-    uint64_t embedding, head, positions; /* matrices */
-    /* Of one block: matrices, divided vectors, other vectors. */
+    uint64_t embedding, head, positions; /* in matrices */
+    /* In one block: in matrices, in vectors that are divided, in other vectors. */
     uint64_t matrices, divided, vectors;
-    uint64_t last; /* vectors of the final norm */
+    uint64_t last; /* in the vectors of the final norm */
 };
 
 static struct counts count_parameters_of(const struct tts_workload *workload)
@@ -103,8 +103,8 @@ static struct counts count_parameters_of(const struct tts_workload *workload)
     }
     c.positions = m->fixed_positions ? 0 : m->sequence * e;
     c.matrices = 4 * e * e + 2 * e * f;
-    c.divided = 3 * e + f;     /* biases of qkv and fc1 */
-    c.vectors = 2 * e + 4 * e; /* biases of the two output layers, and two norms */
+    c.divided = 3 * e + f;     /* the biases of qkv and fc1 */
+    c.vectors = 2 * e + 4 * e; /* the biases of the two output layers, and two norms */
     c.last = 2 * e;
     return c;
 }
@@ -133,7 +133,7 @@ struct check {
     struct tts_error *err;
 };
 
-/* Checks that a number is 1 .. most. Otherwise sets the error and returns false. */
+/* Returns true if `value` is from 1 to `most`. Otherwise sets the error and returns false. */
 static bool is_field_in_range(struct check *check, enum tts_workload_field field,
                               uint64_t value, uint64_t most)
 {
@@ -145,7 +145,8 @@ static bool is_field_in_range(struct check *check, enum tts_workload_field field
     return false;
 }
 
-/* Checks that a number fits in the type that the program uses. */
+/* Returns true if `value` fits in the 32-bit type that the modelled program uses. Otherwise
+ * sets the error. */
 static bool is_field_count(struct check *check, enum tts_workload_field field, uint64_t value)
 {
     return is_field_in_range(check, field, value, UINT32_MAX);
@@ -240,8 +241,8 @@ static bool check_parallel_sizes(struct check *check, const struct tts_workload 
     return true;
 }
 
-/* Returns an upper bound of the bytes of the run, in floating point. If the bound is below
- * 2^63, no product of sizes overflows. */
+/* Returns an upper bound of the bytes of a run, in floating point. If the bound is below 2^63,
+ * no product of sizes can overflow. */
 static double bound_run_bytes(const struct tts_workload *w, double batch, double sequence)
 {
     const struct tts_model_config *m = &w->model;
