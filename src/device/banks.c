@@ -69,7 +69,7 @@ enum tts_status tts_banks_new(const struct tts_banks_config *config,
     if (!b)
         return tts_error_set(err, TTS_E_NOMEM, "cannot create the banks: out of memory");
     *b = (struct tts_banks){.config = *config, .alloc = alloc};
-    b->config.dependencies = NULL; /* owned by the caller */
+    b->config.dependencies = NULL; /* the caller owns the dependencies */
     b->config.dependency_count = 0;
     status = tts_banks_link(b, config, err);
     if (status == TTS_OK)
@@ -101,7 +101,8 @@ void tts_banks_free(struct tts_banks *b)
 
 /* ---- blocks left behind ---- */
 
-/* Returns the index of a block in the list, or the index at which to insert it. */
+/* Returns the index of a block in the list of blocks left behind. If the list does not have the
+ * block, returns the index where it belongs. */
 static size_t left_seek(const struct tts_banks *b, uint32_t allocator, uint64_t address)
 {
     size_t low = 0, high = b->left_count;
@@ -257,8 +258,8 @@ enum tts_status tts_banks_emptied(const struct tts_banks *b, uint32_t allocator,
     return TTS_OK;
 }
 
-/* Giving a block back may need memory. All blocks are first given back in copies of the spaces,
- * so that either all blocks are given back or none. */
+/* Giving a block back may need memory. So the blocks are first given back in copies of the
+ * spaces: then either all blocks are given back or none. */
 enum tts_status tts_banks_give_all(struct tts_banks *b)
 {
     const size_t bytes = b->count * sizeof(struct tts_space *);
@@ -344,8 +345,8 @@ bool tts_banks_lowest(const struct tts_banks *b, uint32_t allocator, uint64_t *a
     return allocator < b->count && tts_space_lowest_reported(b->spaces[allocator], address);
 }
 
-/* Checks that the list is sorted, that each block is taken, and that no block belongs to an
- * allocator with neighbours (there the limit chooses the block, and none is left behind). */
+/* Checks that the list of blocks left behind is sorted, that each block in it is taken, and
+ * that none belongs to an allocator with neighbours: there no block lies below the limit. */
 static bool left_is_valid(const struct tts_banks *b)
 {
     for (size_t i = 0; i < b->left_count; i++) {

@@ -31,9 +31,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TTS_ALLOCATORS_MAX = 4097 }; /* one for each core, and one for all cores */
+enum { TTS_ALLOCATORS_MAX = 4097 }; /* one for each core, and one for all cores together */
 
-/* Allocator `of` and the allocators in `on` must not overlap. */
+/* Allocator `of` and the allocators in the list `on` must not overlap. */
 struct tts_dependency {
     uint32_t of;
     const uint32_t *on;
@@ -41,14 +41,15 @@ struct tts_dependency {
 };
 
 struct tts_banks_config {
-    uint64_t size_bytes, offset_bytes; /* address space that the banks share */
-    /* With dependencies, addresses must be multiples of this. */
+    uint64_t size_bytes, offset_bytes; /* the address space that all banks share */
+    /* For allocators with dependencies, every address must be a multiple of this value. */
     uint64_t page_alignment_bytes;
     uint64_t block_alignment_bytes; /* alignment of every block, and smallest block size */
     uint32_t banks;                 /* at least 1 */
-    uint64_t limit; /* address limit; only stored with the state, see tts_banks_wish */
-    const struct tts_dependency *dependencies; /* NULL: one independent allocator */
-    size_t dependency_count; /* all ids up to the largest one in the list exist */
+    uint64_t limit; /* copied to the state only; a request has its own limit (tts_banks_wish) */
+    const struct tts_dependency
+        *dependencies;       /* NULL: there is one allocator, without dependencies */
+    size_t dependency_count; /* every id up to the largest one in the lists is an allocator */
 };
 
 struct tts_banks;
@@ -63,34 +64,35 @@ TTS_NODISCARD enum tts_status tts_banks_new(const struct tts_banks_config *confi
 void tts_banks_free(struct tts_banks *banks); /* NULL is allowed */
 
 uint32_t tts_banks_allocators(const struct tts_banks *banks);
-/* Returns the neighbours of an allocator in ascending order and their number in *count. Valid
- * until the banks are freed. Returns NULL and 0 if the allocator has none or does not exist. */
+/* Returns the neighbours of an allocator (the allocators it must not overlap) in ascending
+ * order, and sets *count to their number. Valid until the banks are freed. Returns NULL and 0
+ * if there are no neighbours or no such allocator. */
 const uint32_t *tts_banks_neighbours(const struct tts_banks *banks, uint32_t allocator,
                                      size_t *count);
-/* Returns the space of an allocator for queries, NULL if there is no such allocator. Valid
+/* Returns the space of an allocator, for queries; NULL if there is no such allocator. Valid
  * until the banks are freed. */
 const struct tts_space *tts_banks_space(const struct tts_banks *banks, uint32_t allocator);
 
-/* A request for `bytes` of every bank. A `limit` of 0 means no limit.
+/* A request for `bytes` of every bank. A `limit` of 0 means that there is no limit.
  *
- * For an allocator with neighbours, only addresses from the limit on are considered, and ranges
- * that neighbours hold or that are in `taken` (any order, may overlap) are avoided. For an
- * allocator without neighbours, the limit is checked after the block was taken, as in the
- * reference, and `taken` is ignored.
+ * For an allocator with neighbours, only addresses from the limit on are considered. Ranges
+ * that neighbours hold, and ranges in `taken` (in any order; they may overlap), are avoided.
+ * For an allocator without neighbours, the limit is checked after the block was taken, as in
+ * the runtime's allocator, and `taken` is ignored.
  *
  * tts_banks_take() returns:
  * TTS_E_FULL: no free range is large enough.
- * TTS_E_BELOW_LIMIT: the block lies below the limit. *address is written and the block stays
+ * TTS_E_BELOW_LIMIT: the block lies below the limit. *address is written, and the block stays
  * taken.
  * TTS_E_INVALID: there is no such allocator. With neighbours also: the chosen address is not
- * aligned to a page, or the rounded block does not fit there. The runtime does not survive
- * these two cases.
+ * aligned to a page, or the rounded block does not fit there. The runtime crashes in these two
+ * cases.
  * TTS_E_NOMEM: out of memory. */
 struct tts_banks_wish {
     uint32_t allocator;
     enum tts_direction direction;
     uint64_t bytes, limit;
-    /* Ranges held elsewhere, for example on other chips of a mesh. */
+    /* Ranges that are held elsewhere, for example on other chips of a mesh. */
     const struct tts_range *taken;
     size_t taken_count;
 };
@@ -103,53 +105,56 @@ tts_banks_take(struct tts_banks *banks, const struct tts_banks_wish *take, uint6
 TTS_NODISCARD enum tts_status tts_banks_take_at(struct tts_banks *banks, uint32_t allocator,
                                                 uint64_t address, uint64_t bytes);
 
-/* Gives a block back. TTS_E_NOT_FOUND: no block of the allocator starts there; this is
- * harmless. TTS_E_INVALID: there is no such allocator. TTS_E_NOMEM: out of memory. */
+/* Gives a block back. TTS_E_NOT_FOUND: no block of the allocator begins at this address;
+ * nothing changes. TTS_E_INVALID: there is no such allocator. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_banks_give(struct tts_banks *banks, uint32_t allocator,
                                              uint64_t address);
 
-/* Gives back every block that was returned to a caller. Blocks that a take below the limit left
- * behind stay taken, because the runtime does not know them. TTS_E_NOMEM: out of memory. */
+/* Gives back every block whose address was returned with TTS_OK. Blocks that were left behind
+ * (still taken after TTS_E_BELOW_LIMIT) stay taken, because the runtime does not know them.
+ * TTS_E_NOMEM: out of memory, and nothing changes. */
 TTS_NODISCARD enum tts_status tts_banks_give_all(struct tts_banks *banks);
 
 /* Makes every space one free block and undoes all shrinks. */
 void tts_banks_clear(struct tts_banks *banks);
 
-/* Like tts_space_shrink() and tts_space_unshrink(). TTS_E_INVALID: there is more than one
- * allocator. */
+/* Like tts_space_shrink() and tts_space_unshrink(), for the only allocator. TTS_E_INVALID:
+ * there is more than one allocator. */
 TTS_NODISCARD enum tts_status tts_banks_shrink(struct tts_banks *banks, uint64_t bytes);
 TTS_NODISCARD enum tts_status tts_banks_unshrink(struct tts_banks *banks);
 
-/* Writes the lowest taken address of an allocator, as the runtime reports it, to *address.
- * Returns false if there is none. */
+/* Sets *address to the lowest taken address of an allocator, as the runtime reports it. Returns
+ * false if there is none. */
 bool tts_banks_lowest(const struct tts_banks *banks, uint32_t allocator, uint64_t *address);
 
 /* ---- high-water mark ---- */
 
-/* The high-water mark between begin and end, over all allocators: the highest end of a block
- * that was taken (not rounded) and of a block that was given back (rounded).
- * tts_banks_give_all(), tts_banks_override() and blocks left behind (still taken after
- * TTS_E_BELOW_LIMIT) do not count. A second begin starts again; marks do not nest. */
+/* The high-water mark between tts_banks_water_begin() and tts_banks_water_end(), over all
+ * allocators: the highest end of a block that was taken (before rounding up) and of a block
+ * that was given back (after rounding up). tts_banks_give_all(), tts_banks_override() and
+ * blocks left behind (still taken after TTS_E_BELOW_LIMIT) do not count. A second begin starts
+ * a new mark; marks do not nest. */
 struct tts_water {
-    uint64_t taken_end, given_end; /* 0: no block */
+    uint64_t taken_end, given_end; /* 0 if there was no such block */
 };
 void tts_banks_water_begin(struct tts_banks *banks);
 struct tts_water tts_banks_water_end(struct tts_banks *banks);
 
 /* ---- state ---- */
 
-/* The taken ranges of allocator 0, sorted, with overlapping and adjacent ranges joined. Two
- * states can be merged only if their `config` is equal. */
+/* The taken ranges of allocator 0, in ascending order, with overlapping and adjacent ranges
+ * joined. Two states can be merged only if their `config` is equal. */
 struct tts_banks_state {
-    struct tts_banks_config config; /* without dependencies; size after shrinks */
+    struct tts_banks_config config; /* has no dependencies; its size excludes the part that was
+                                       cut off by a shrink */
     struct tts_range *ranges;
     size_t count, capacity;
     const struct tts_alloc *alloc;
 };
 
-/* Writes the state of the banks to *out, which is zeroed or holds an older state. A zeroed
- * state takes memory from the allocator of the banks. The caller releases it. TTS_E_NOMEM: *out
- * is unchanged. */
+/* Writes the state of the banks to *out, which must be all zero or hold an older state. A state
+ * that is all zero gets the allocator of the banks for its memory. The caller releases the
+ * state. TTS_E_NOMEM: *out is unchanged. */
 TTS_NODISCARD enum tts_status tts_banks_extract(const struct tts_banks *banks,
                                                 struct tts_banks_state *out);
 /* Adds the ranges of `from`. TTS_E_INVALID: `from` belongs to a different pool. TTS_E_NOMEM:
@@ -166,7 +171,8 @@ TTS_NODISCARD enum tts_status tts_banks_state_add(struct tts_banks_state *state,
  * the pool. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_banks_override(struct tts_banks *banks,
                                                  const struct tts_banks_state *state);
-void tts_banks_state_release(struct tts_banks_state *state); /* leaves *state zeroed */
+/* Frees the ranges. *state is all zero afterwards. */
+void tts_banks_state_release(struct tts_banks_state *state);
 
 /* Checks every invariant in O(n). */
 bool tts_banks_is_valid(const struct tts_banks *banks);

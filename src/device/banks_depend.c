@@ -8,7 +8,8 @@
 
 /* ---- dependencies ---- */
 
-/* One bit for each pair of allocators. An additional row marks the ids of the current list. */
+/* One bit for each pair of allocators, set if they must not overlap. The last row marks the ids
+ * of the list that is being read. */
 struct pairs {
     uint64_t *bits;
     size_t row_words, bytes;
@@ -156,7 +157,7 @@ static bool is_sorted(const struct tts_range *ranges, size_t count)
     return true;
 }
 
-/* Moves ranges[root] to its place in a heap with the largest start at the top. */
+/* Moves ranges[root] down to its place in the heap, whose largest start is at the top. */
 static void sift(struct tts_range *ranges, size_t root, size_t count)
 {
     const struct tts_range down = ranges[root];
@@ -170,8 +171,8 @@ static void sift(struct tts_range *ranges, size_t root, size_t count)
     ranges[root] = down;
 }
 
-/* Sorts by start, in place. qsort() of the C library may allocate memory. The ranges of a
- * single neighbour are already sorted. */
+/* Sorts ranges by start, in place. Not by qsort(), because qsort() may allocate memory. The
+ * ranges of a single neighbour are sorted already. */
 static void sort(struct tts_range *ranges, size_t count)
 {
     if (is_sorted(ranges, count))
@@ -206,7 +207,8 @@ static enum tts_status busy_reserve(struct tts_banks *b, const struct tts_banks_
     return TTS_OK;
 }
 
-/* Writes the taken ranges. Adjacent blocks become one range, so that there is less to sort. */
+/* Writes the taken ranges of a space to `out` and returns their number. Adjacent blocks become
+ * one range, so that there is less to sort. */
 static size_t add_taken(const struct tts_space *space, struct tts_range *out)
 {
     struct tts_space_cursor cursor = {0};
@@ -224,13 +226,13 @@ static size_t add_taken(const struct tts_space *space, struct tts_range *out)
     return count;
 }
 
-/* Collects the ranges that neighbours or the caller hold, sorted and joined. The
- * caller has reserved room for the ranges. */
+/* Collects the ranges that neighbours or the caller hold in b->busy, sorted and joined. Returns
+ * their number. The room for them must have been reserved. */
 static size_t busy_gather(struct tts_banks *b, const struct tts_banks_wish *take)
 {
     size_t count = 0;
     if (!b->busy)
-        return 0; /* no range was needed so far */
+        return 0; /* nothing was reserved, because there is no range */
     for (uint32_t i = b->link_begin[take->allocator]; i < b->link_begin[take->allocator + 1];
          i++)
         count += add_taken(b->spaces[b->links[i]], &b->busy[count]);
@@ -247,13 +249,14 @@ static size_t busy_gather(struct tts_banks *b, const struct tts_banks_wish *take
 
 struct search {
     const struct tts_banks_wish *take;
-    const struct tts_range *busy; /* sorted and joined */
+    const struct tts_range *busy; /* the ranges to avoid, sorted and joined */
     size_t busy_count, busy_idx;  /* ranges before busy_idx end below all later gaps */
     bool found;
     uint64_t address;
 };
 
-/* Tries one gap. From below the first gap that fits is chosen, from above the last. */
+/* Tries one gap. Upwards, the first gap that is large enough is chosen; downwards, the last
+ * one. */
 static void try_gap(struct search *s, uint64_t start, uint64_t end)
 {
     if (start >= end || end - start < s->take->bytes)
@@ -265,7 +268,7 @@ static void try_gap(struct search *s, uint64_t start, uint64_t end)
     s->found = true;
 }
 
-/* Tries the parts of [start, end) that the busy ranges leave free. */
+/* Tries the parts of the free block [start, end) that no busy range covers. */
 static void try_free(struct search *s, uint64_t start, uint64_t end)
 {
     assert(start < end);
@@ -276,7 +279,7 @@ static void try_free(struct search *s, uint64_t start, uint64_t end)
         try_gap(s, start, busy->start);
         start = busy->end > start ? busy->end : start;
         if (start >= end)
-            return; /* this range may reach into the next free block */
+            return; /* the range at busy_idx may also reach into the next free block */
     }
     try_gap(s, start, end);
 }
@@ -308,8 +311,8 @@ enum tts_status tts_banks_take_between(struct tts_banks *b, const struct tts_ban
     assert(s.address >= b->config.offset_bytes && s.address >= take->limit);
     if (s.address % b->config.page_alignment_bytes != 0)
         return TTS_E_INVALID;
-    /* The gap is large enough for the requested bytes. Rounded up to a block, they may still
-     * be larger than the free block. */
+    /* The gap is large enough for the requested bytes, but the free block may be too small for
+     * the rounded block. */
     enum tts_status status = tts_space_take_at(space, s.address, take->bytes);
     if (status == TTS_OK)
         *address = s.address;

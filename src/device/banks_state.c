@@ -36,8 +36,8 @@ static const struct tts_alloc *alloc_of(const struct tts_banks_state *s)
     return s->alloc ? s->alloc : tts_alloc_libc();
 }
 
-/* Returns the configuration of the pool with its current size: the part that was cut off does
- * not count, as in the reference. */
+/* Returns the configuration of the pool with its current size: without the part that was cut
+ * off, as the runtime's allocator does. */
 static struct tts_banks_config config_now(const struct tts_banks *b)
 {
     struct tts_banks_config config = b->config;
@@ -89,7 +89,7 @@ enum tts_status tts_banks_state_merge(struct tts_banks_state *into,
     if (__builtin_add_overflow(into->count, from->count, &total) ||
         reserve(into, alloc_of(into), total) != TTS_OK)
         return TTS_E_NOMEM;
-    /* Merge from the back, where there is room. */
+    /* Merge from the end of the array, where there is room. */
     size_t a = into->count, b = from->count;
     for (size_t to = total; b > 0; to--) {
         assert(to == a + b);

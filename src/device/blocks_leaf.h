@@ -1,19 +1,19 @@
-/* blocks_leaf.h: a leaf: a few free blocks ordered by address; a part of blocks.c.
- * A leaf has one row of starts, one of sizes and one of ids. Every take and give reads and
- * changes them. */
+/* blocks_leaf.h: a leaf, which is a few free blocks in the order of their addresses. Part of
+ * blocks.c. A leaf has three rows: starts, sizes and ids. Every take and give reads and changes
+ * a leaf. */
 #pragma once
 
 #include "base/row.h"
 #include "device/blocks.h"
 
-/* Blocks ordered by address. After the last block, starts are TTS_WORD_NONE and sizes are 0. */
+/* A leaf. The places after its last block have the start TTS_WORD_NONE and the size 0. */
 struct leaf {
     tts_word start[TTS_ROW], size[TTS_ROW], id[TTS_ROW];
 };
 
 /* ---- queries ---- */
 
-/* Returns the index of the first bit, TTS_ROW if there is none. */
+/* Returns the index of the lowest set bit, TTS_ROW if no bit is set. */
 static inline uint32_t bits_first(uint32_t bits)
 {
     return (uint32_t)__builtin_ctzll(bits | UINT64_C(1) << TTS_ROW);
@@ -25,8 +25,8 @@ static uint32_t leaf_count(const struct leaf *leaf)
         tts_row_bits(tts_row_same(tts_row_load(leaf->start), tts_row_all(TTS_WORD_NONE))));
 }
 
-/* Returns a bit for each block of at least `low` and, unless `high` is TTS_WORD_NONE, less than
- * `high`. */
+/* Returns a bit for each block whose size is at least `low` and below `high`. If `high` is
+ * TTS_WORD_NONE, there is no upper bound. */
 static inline uint32_t leaf_fits(const struct leaf *leaf, tts_word low, tts_word high)
 {
     tts_row size = tts_row_load(leaf->size);
@@ -45,10 +45,11 @@ static inline tts_word leaf_largest_in(const struct leaf *leaf, tts_word low, tt
     return tts_row_largest(tts_row_and(size, in));
 }
 
-/* ---- changing whole rows, without branches ---- */
+/* ---- changing whole rows; no branches ---- */
 
-/* Takes `need` units of the block in `slot`. The rest of the block starts `skip` units later
- * and has a new id. If `exact`, nothing is left and the block is removed. */
+/* Takes `need` units of the block in `slot`. If `exact` is 1, the whole block is taken and
+ * removed. Otherwise the rest of the block starts `skip` units later and gets the id
+ * `rest_id`. */
 static inline void leaf_take(struct leaf *leaf, uint32_t slot, tts_word need, tts_word skip,
                              uint64_t exact, tts_word rest_id)
 {
@@ -67,8 +68,9 @@ static inline void leaf_take(struct leaf *leaf, uint32_t slot, tts_word need, tt
     tts_row_store(leaf->id, tts_row_mix(id, tts_row_all(rest_id), spot));
 }
 
-/* Inserts a block before `slot`. If `next` is 1, it is joined with the block in `slot`; if
- * `prev` is 1, with the block before. The result has `whole` units. */
+/* Gives a block back that begins at `at`. If `next` is 1, joins it with the block in `slot`; if
+ * `prev` is 1, joins it with the block before `slot`; if both are 0, inserts it before `slot`.
+ * The block has `whole` units afterwards. */
 static inline void leaf_give(struct leaf *leaf, uint32_t slot, uint64_t prev, uint64_t next,
                              tts_word at, tts_word whole, tts_word new_id)
 {
@@ -77,7 +79,7 @@ static inline void leaf_give(struct leaf *leaf, uint32_t slot, uint64_t prev, ui
     const uint64_t count = TTS_ROW - slot;
     tts_row open = tts_row_mask_last(count & ((prev | next) - 1));
     tts_row close = tts_row_mask_last(count & (0 - (prev & next)));
-    /* Not joined with the previous block: own start and id. */
+    /* If the block is not joined with the previous block, it has its own start and id. */
     tts_row own = tts_row_mask_spot(count & (prev - 1));
     tts_row spot = tts_row_mask_spot(count + prev);
     tts_row start_down = tts_row_down(start, TTS_WORD_NONE);

@@ -1,9 +1,12 @@
-/* blocks_map.h: the taken blocks of a space, found by their start; a part of blocks.c.
- * Extendible hashing: the top bits of the hash of a start choose a segment, other bits choose a
- * bucket in the segment. A block is in that bucket or in the next one, where one comparison of
- * two half rows finds it. Rarely, if both were full, it is elsewhere in the segment. A full
- * segment is split in two, independently of the others. If the hashes of an unlikely set of
- * starts agree in too many bits, more segments are chained to the full one. */
+/* blocks_map.h: a hash map of the taken blocks of a space, with their starts as keys. Part of
+ * blocks.c.
+ *
+ * The map uses extendible hashing. The top bits of the hash of a start choose a segment, other
+ * bits choose a bucket in the segment. A block is usually in this bucket or in the next one;
+ * one comparison of two half rows finds it in both. If both are full, the block is elsewhere in
+ * the segment, which is rare. A full segment is split in two, independently of the others. If
+ * the hashes of many starts agree in too many bits, which is unlikely, further segments are
+ * chained to the full one. */
 #pragma once
 
 #include "base/chunks.h"
@@ -15,25 +18,28 @@
 
 enum {
     BUCKETS = 14,
-    SLOTS = (BUCKETS + 1) * TTS_HALF, /* the last bucket is only a "next" bucket */
-    MAX_SEGMENTS = 1 << 23,           /* low enough that every id fits in 32 bits */
+    SLOTS = (BUCKETS + 1) *
+            TTS_HALF, /* the last bucket serves only as the next one of the bucket before it */
+    MAX_SEGMENTS = 1 << 23, /* low enough that every id fits in 32 bits */
 };
 
-/* A segment has a row each of starts, sizes and ids. A bucket is half a row of each. */
+/* A segment. It has a row of starts, a row of sizes and a row of ids. A bucket is half a row of
+ * each. */
 struct segment {
-    tts_word start[SLOTS]; /* TTS_WORD_NONE: no block */
+    tts_word start[SLOTS]; /* TTS_WORD_NONE if the slot is free */
     tts_word size[SLOTS], id[SLOTS];
     struct segment *more; /* next segment in the chain */
-    /* Number of hash bits that its blocks share; only in the first of a chain. */
+    /* Number of top bits in which the hashes of all its blocks agree. Only valid in the first
+     * segment of a chain. */
     uint32_t depth;
 };
 
 struct map {
-    struct segment **dir; /* [1 << bits] */
+    struct segment **dir; /* array of 1 << bits segments, found by the top bits of a hash */
     uint32_t bits;        /* at least 1 */
     const struct tts_alloc *alloc;
     struct tts_chunks segments;
-    size_t used; /* number of segments */
+    size_t used; /* number of segments in use */
 };
 
 /* The place of a block in the map. */
@@ -58,7 +64,8 @@ static inline uint32_t map_home(uint64_t hash)
     return (uint32_t)((hash >> 16 & UINT32_MAX) * BUCKETS >> 32) * TTS_HALF;
 }
 
-/* Finds `start` in a bucket or the next one. Use TTS_WORD_NONE to find a free slot. */
+/* Finds a block with this start in the bucket at `home` or in the next one. If `start` is
+ * TTS_WORD_NONE, finds a free slot. */
 static inline bool bucket_find(struct segment *s, uint32_t home, tts_word start,
                                struct map_slot *slot)
 {
@@ -70,10 +77,10 @@ static inline bool bucket_find(struct segment *s, uint32_t home, tts_word start,
     return true;
 }
 
-/* Searches the whole segment, in pairs of buckets from `home` on, then the segments that are
- * chained to it. Each bucket is in one pair, except the first bucket (if `home` has an odd
- * number) or the last. No block of `home` is in the bucket that is left out, because a search
- * for a free slot leaves out the same bucket. */
+/* Searches the whole segment, two buckets at a time from `home` on, and then the segments that
+ * are chained to it. A segment has an odd number of buckets, so one bucket is not compared: the
+ * first one if the number of the home bucket is odd, else the last one. No block with this home
+ * is in that bucket, because the search for a free slot leaves out the same bucket. */
 static TTS_COLD bool map_find_beyond(struct segment *s, uint32_t home, tts_word start,
                                      struct map_slot *slot)
 {
@@ -138,7 +145,8 @@ static void map_release(struct map *map)
     tts_chunks_release(&map->segments);
 }
 
-/* Removes all blocks. Keeps the directory; all its entries refer to one segment again. */
+/* Removes all blocks. Keeps the directory, but all its entries point to the same segment
+ * again. */
 static void map_clear(struct map *map)
 {
     map->used = 0;
@@ -160,7 +168,8 @@ static bool map_double(struct map *map)
     return true;
 }
 
-/* Moves half of a segment's blocks to a new segment. Each block keeps its slot number. */
+/* Splits a segment by one more bit of the hash: the blocks with the bit set move to `sibling`.
+ * Each block keeps its slot number. */
 static void segment_split(struct map *map, struct segment *s, struct segment *sibling,
                           uint64_t hash)
 {
@@ -180,12 +189,12 @@ static void segment_split(struct map *map, struct segment *s, struct segment *si
         map->dir[first + i] = sibling;
 }
 
-/* Makes room for a start: splits the segment, or adds a segment to the chain. */
+/* Makes room for a start with this hash: splits its segment, or chains a segment to it. */
 static TTS_COLD enum tts_status map_grow(struct map *map, uint64_t hash)
 {
     struct segment *s = map_segment(map, hash);
     bool deepest = s->depth == map->bits;
-    /* The directory has few segments for its size. */
+    /* Few segments use the directory, so doubling it would waste memory. */
     bool sparse = (size_t)1 << map->bits > 8 * map->used;
     struct segment *fresh = map->used < MAX_SEGMENTS ? segment_new(map, s->depth + 1) : NULL;
     if (!fresh)
@@ -203,7 +212,7 @@ static TTS_COLD enum tts_status map_grow(struct map *map, uint64_t hash)
     return TTS_OK;
 }
 
-/* Finds a free slot for a new start. */
+/* Finds a free slot for a new start. Grows the map if necessary. TTS_E_NOMEM. */
 static inline enum tts_status map_room(struct map *map, tts_word start, struct map_slot *slot)
 {
     uint64_t hash = map_hash(start);
@@ -235,7 +244,7 @@ static size_t map_memory(const struct map *map)
     return (sizeof(*map->dir) << map->bits) + tts_chunks_memory(&map->segments);
 }
 
-/* Checks that a search finds every block, and that there are `count` of them. */
+/* Returns true if a search finds every block and there are `count` blocks. */
 static bool map_is_valid(const struct map *map, uint64_t count)
 {
     uint64_t seen = 0;

@@ -1,10 +1,10 @@
-/* blocks_tree.h: the free blocks of a space, ordered by address; a part of blocks.c.
- * The blocks are in a B+-tree. Sizes are grouped into rows (ranges of sizes). For each row, a
- * node keeps the largest size under each child. So the search for the first or the last block
- * of a row that is large enough is one descent. FIRST needs one row for all sizes; BEST has one
- * for each size class. Nodes also keep the exact start of the first block under each child. So
- * a search for any address leads to the leaf with the free block before that address. Blocks
- * are never adjacent and sizes are never 0. */
+/* blocks_tree.h: a B+-tree of the free blocks of a space, ordered by address. Part of blocks.c.
+ *
+ * Sizes are grouped into rows (ranges of sizes). FIRST needs one row for all sizes; BEST has a
+ * row for each size class. For each row, a node keeps the largest size under each child. So one
+ * descent finds the first or the last block of a row that is large enough. A node also keeps
+ * the start of the first block under each child. So one descent finds the leaf with the free
+ * block before any address. Free blocks are never adjacent, and no size is 0. */
 #pragma once
 
 #include "base/chunks.h"
@@ -18,36 +18,41 @@
 
 enum {
     FANOUT = 64,
-    MAX_HEIGHT = 12, /* enough for 32^11 operations: a node splits after 32 splits below it */
+    MAX_HEIGHT = 12, /* enough for 32^11 operations, because a node splits only after 32 splits
+                        below it */
     LEAF_THIN =
-        TTS_ROW / 8, /* a leaf with at most this number of blocks is joined with a neighbour */
+        TTS_ROW / 8, /* a leaf with at most this many blocks is joined with a neighbour */
     LEAF_JOINED =
-        TTS_ROW * 5 / 8, /* two leaves are joined if they have at most this number together */
+        TTS_ROW * 5 /
+        8, /* two leaves are joined only if they have at most this many blocks together */
     LEAVES_PER_CHUNK = 4,
 };
 
 struct node {
-    tts_word key[FANOUT]; /* first start under each child; unused: TTS_WORD_NONE */
+    tts_word key[FANOUT]; /* start of the first block under each child; TTS_WORD_NONE for unused
+                             places */
     void *child[FANOUT];
     uint32_t count, padding[15];
-    /* [rows][FANOUT]: largest size of the row under each child; unused: 0. */
+    /* For each row FANOUT sizes: the largest size of the row under each child; 0 for unused
+     * places. */
     tts_word max[];
 };
 
 struct tree {
     void *root;
-    uint32_t height; /* levels of nodes; 0: the root is a leaf */
+    uint32_t height; /* number of levels of nodes; 0 if the root is a leaf */
     uint32_t rows;
-    uint32_t class_mask;           /* rows that have a block; only kept for BEST */
-    void *spare_leaf, *spare_node; /* linked lists through the first word of each */
+    uint32_t class_mask; /* one bit for each row that has a block; kept for BEST only */
+    void *spare_leaf, *spare_node; /* lists of unused leaves and nodes; the first word of each
+                                      points to the next */
     struct tts_chunks leaves, nodes;
-    /* Lowest size of each row; no size reaches the entry after the last row. */
+    /* The lowest size of each row. The entry after the last row is above all sizes. */
     tts_word low[TTS_SIZECLASS_MAX + 1];
     uint64_t class_count[TTS_SIZECLASS_MAX];
 };
 
-/* A slot of a leaf and the nodes on the way: node[1] is the parent of the leaf, node[height] is
- * the root. */
+/* The way from the root to a slot of a leaf: node[height] is the root, node[1] is the parent of
+ * the leaf, and child[i] is the index of the child taken in node[i]. */
 struct path {
     struct leaf *leaf;
     uint32_t slot;
@@ -78,21 +83,23 @@ static inline tts_word node_largest(const tts_word *row)
 
 /* ---- searching ---- */
 
-/* Returns the first or the last bit of a mask. The mask is not 0. */
+/* Returns the lowest set bit of a mask if `first` is 1, or the highest one if it is 0. The mask
+ * must not be 0. */
 static inline uint32_t pick(uint64_t mask, uint64_t first)
 {
     return 63 ^ (uint32_t)__builtin_clzll(mask & ((0 - mask) | (first - 1)));
 }
 
-/* Finds the slot where a block at `start` is or would be: after all blocks of its leaf that
- * start below `start`. */
+/* Finds the place of a block that begins at `start`: the leaf for this address, and the slot
+ * after all blocks of the leaf that start below it. */
 static inline void tree_seek_in(const struct tree *t, uint32_t height, tts_word start,
                                 struct path *path)
 {
     void *at = t->root;
     for (uint32_t level = height; level > 0; level--) {
         struct node *n = at;
-        /* The first key is not compared: any start below it also belongs to the first leaf. */
+        /* Any start below the second key belongs to the first child, so the first key is not
+         * compared. */
         uint64_t used = (UINT64_C(2) << (n->count - 1)) - 1;
         uint64_t not_above = (~node_at_least(n, n->key, (tts_word)(start + 1)) & used) | 1;
         uint32_t idx = 63 ^ (uint32_t)__builtin_clzll(not_above);
@@ -112,8 +119,8 @@ static inline void tree_seek(const struct tree *t, tts_word start, struct path *
     tree_seek_in(t, t->height, start, path);
 }
 
-/* Finds the block of a row, from size `low` to `high`, that is nearest to the chosen end.
- * Returns false if there is none. */
+/* Finds a block of a row whose size is at least `low` and below `high`: the one with the lowest
+ * address if `first` is 1, else the one with the highest. Returns false if there is none. */
 static inline bool tree_fit(const struct tree *t, uint32_t height, uint32_t row, tts_word low,
                             tts_word high, uint64_t first, struct path *path)
 {
@@ -140,7 +147,8 @@ static inline bool tree_fit(const struct tree *t, uint32_t height, uint32_t row,
 
 /* ---- updating the nodes ---- */
 
-/* Carries a changed maximum of a row from the path's node on `level` up to the root. */
+/* The maximum of a row has changed in the path's node on `level`. Updates the maximum in the
+ * nodes above, up to the root. */
 static TTS_COLD void tree_carry_max(const struct tree *t, const struct path *path,
                                     uint32_t level, uint32_t row)
 {
@@ -153,7 +161,8 @@ static TTS_COLD void tree_carry_max(const struct tree *t, const struct path *pat
     }
 }
 
-/* Sets the leaf's largest size of a row to `max` in the nodes above. */
+/* Sets the largest size of a row in the path's leaf to `max`, and updates the nodes above
+ * it. */
 static inline void tree_know_max(const struct tree *t, const struct path *path, uint32_t height,
                                  uint32_t row, tts_word max)
 {
@@ -169,7 +178,8 @@ static inline void tree_know_max(const struct tree *t, const struct path *path, 
     }
 }
 
-/* Updates the nodes above after a block of this size was added to a row of the leaf. */
+/* Updates the maxima in the nodes above the path's leaf after a block of this size was added to
+ * a row. */
 static inline void tree_know_more(const struct tree *t, const struct path *path,
                                   uint32_t height, uint32_t row, tts_word size)
 {
@@ -177,7 +187,8 @@ static inline void tree_know_more(const struct tree *t, const struct path *path,
     tree_know_max(t, path, height, row, size > known ? size : known);
 }
 
-/* Sets the first start under the path's child on `level`. */
+/* Sets the start of the first block under the path's child on `level`, and updates the nodes
+ * above. */
 static void tree_know_key(const struct tree *t, const struct path *path, uint32_t level,
                           tts_word start)
 {
@@ -188,8 +199,8 @@ static void tree_know_key(const struct tree *t, const struct path *path, uint32_
     }
 }
 
-/* Updates the keys after the block in the path's `slot` changed. Only the first block of a leaf
- * changes keys. */
+/* Updates the keys in the nodes after the block in the path's `slot` changed. Only the first
+ * block of a leaf is part of a key. */
 static inline void tree_know_first(const struct tree *t, const struct path *path,
                                    uint32_t height, uint32_t slot)
 {
@@ -209,7 +220,7 @@ static inline tts_word leaf_max(const struct tree *t, const struct leaf *leaf, u
                         : leaf_largest_in(leaf, t->low[row], t->low[row + 1]);
 }
 
-/* Updates all that the nodes keep about the path's leaf. */
+/* Updates the keys and all maxima in the nodes above the path's leaf. */
 static void tree_settle(const struct tree *t, const struct path *path)
 {
     if (t->height == 0)
@@ -276,7 +287,7 @@ static enum tts_status tree_add_leaves(struct tree *t)
 }
 
 /* Reserves the memory that one more block in the path's leaf may need: a leaf, a node for each
- * full level, and a root. */
+ * level that is full, and a new root. */
 static enum tts_status tree_reserve(struct tree *t, const struct path *path)
 {
     if (path->leaf->start[TTS_ROW - 1] == TTS_WORD_NONE)
@@ -337,7 +348,7 @@ static void tree_clear(struct tree *t)
 
 /* ---- growing ---- */
 
-/* Moves children with their keys and maxima, within a node or to another node. */
+/* Moves children, with their keys and maxima, to another place in the same or another node. */
 static void node_move(const struct tree *t, struct node *to, uint32_t to_idx,
                       const struct node *from, uint32_t from_idx, uint32_t count)
 {
@@ -357,8 +368,8 @@ static void node_insert(const struct tree *t, struct node *n, uint32_t idx, tts_
     n->count++;
 }
 
-/* Computes the key and the maxima of one child of a node on `level`. The children on level 1
- * are leaves. */
+/* Computes the maxima of one child of a node on `level`. The children of a node on level 1 are
+ * leaves. */
 static void node_learn(const struct tree *t, struct node *n, uint32_t level, uint32_t idx)
 {
     for (uint32_t row = 0; row < t->rows; row++) {
@@ -377,12 +388,12 @@ static struct node *node_split(struct tree *t, struct node *n)
     return right;
 }
 
-/* Inserts `right` after the path's child on `level`. `right` was split off that child, so the
- * keys and maxima above stay correct. */
+/* Inserts `right` after the path's child on `level`. `right` has blocks of that child, so the
+ * keys and maxima above this node stay correct. */
 static void tree_insert_child(struct tree *t, struct path *path, uint32_t level, tts_word key,
                               void *right)
 {
-    if (level > t->height) { /* a new root above the old one */
+    if (level > t->height) { /* a new root above the old root */
         struct node *root = node_new(t);
         tts_word first =
             level == 1 ? ((struct leaf *)t->root)->start[0] : ((struct node *)t->root)->key[0];
@@ -407,8 +418,8 @@ static void tree_insert_child(struct tree *t, struct path *path, uint32_t level,
     node_learn(t, n, level, idx + 1);
 }
 
-/* Splits the path's full leaf in two. Needs a tree_reserve() before. The path is invalid
- * afterwards. */
+/* Splits the path's leaf, which is full, in two. tree_reserve() must have reserved the memory.
+ * The path is invalid afterwards. */
 static TTS_COLD void tree_split(struct tree *t, struct path *path)
 {
     struct leaf *left = path->leaf, *right = leaf_new(t);
@@ -422,8 +433,8 @@ static TTS_COLD void tree_split(struct tree *t, struct path *path)
 
 /* ---- shrinking ---- */
 
-/* Removes the path's child on `level` from its node. There is another node or leaf on that
- * level. Also removes a node that has no children left, and a root with only one child. */
+/* Removes the path's child on `level` from its node. Another child must be left on this level.
+ * Also removes nodes without children, and a root with only one child. */
 static void tree_drop_child(struct tree *t, const struct path *path, uint32_t level)
 {
     struct node *n = path->node[level];
@@ -447,8 +458,8 @@ static void tree_drop_child(struct tree *t, const struct path *path, uint32_t le
     }
 }
 
-/* Moves all blocks of the next leaf into the path's leaf, if they are few enough. Returns
- * whether it did. */
+/* Moves all blocks of the next leaf into the path's leaf, if both have few enough. Returns true
+ * if it did. */
 static bool tree_join_next(struct tree *t, struct path *path)
 {
     struct node *n = path->node[1];
@@ -467,8 +478,8 @@ static bool tree_join_next(struct tree *t, struct path *path)
     return true;
 }
 
-/* Joins or removes the path's leaf after it became thin or empty. The path is invalid
- * afterwards. */
+/* Removes the path's leaf if it is empty; otherwise joins it with a neighbour if possible. The
+ * path is invalid afterwards. */
 static TTS_COLD void tree_thin(struct tree *t, struct path *path)
 {
     struct node *n = path->node[1];
@@ -487,8 +498,8 @@ static TTS_COLD void tree_thin(struct tree *t, struct path *path)
 
 /* ---- checking ---- */
 
-/* Checks everything under a node on `level`: keys, maxima, order. Advances *end to the end of
- * the last block and adds the blocks to *count. */
+/* Returns true if everything under a node on `level` is correct: keys, maxima and order.
+ * Advances *end to the end of the last block and adds the number of blocks to *count. */
 static bool tree_part_is_valid(const struct tree *t, const void *at, uint32_t level,
                                uint64_t *end, uint64_t *count)
 {

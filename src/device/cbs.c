@@ -107,7 +107,7 @@ static bool reserve(struct tts_cbs *cbs, const struct tts_cb_adding *add)
 
 /* ---- changing ---- */
 
-/* Inserts the circular buffer after those at the same address. */
+/* Inserts the circular buffer `idx` into by_address, after those at the same address. */
 static void insert_by_address(struct tts_cbs *cbs, size_t idx)
 {
     assert(idx < TTS_CBS_MAX && cbs->local_count <= idx);
@@ -125,7 +125,8 @@ static void insert_by_address(struct tts_cbs *cbs, size_t idx)
     cbs->local_count++;
 }
 
-/* Marks the indices on every core, and the circular buffer itself unless it is global. */
+/* Marks the indices of the circular buffer as used on its cores. Also marks the circular buffer
+ * itself on its cores, unless it is global. */
 static void mark_cores(struct tts_cbs *cbs, const struct tts_cb_adding *add)
 {
     bool local = !add->cb->global;

@@ -1,16 +1,16 @@
 #include "base/error.h"
 #include "device/cbs_state.h"
 
-/* Returns the end of a region after a circular buffer was placed on one of its cores. The
- * region does not grow if it already ends above the start, even if that is inside the buffer: a
- * quirk of the runtime. */
+/* Returns the end of a region after a circular buffer [start, end) was placed on one of its
+ * cores. A region whose end is above `start` keeps its end, even if its end is inside the
+ * circular buffer. This is a quirk of the runtime. */
 static uint64_t grown_end(uint64_t region_end, uint64_t start, uint64_t end)
 {
     return start < region_end ? region_end : end;
 }
 
-/* Returns the circular buffers of a word of 64 that lie on some core of the range, one bit
- * each. */
+/* Returns a word with a bit for each of 64 circular buffers, set if the circular buffer lies on
+ * some core of the range. */
 static uint64_t word_on(const struct tts_cbs *cbs, size_t word_idx,
                         const struct tts_core_range *r)
 {
@@ -23,7 +23,7 @@ static uint64_t word_on(const struct tts_cbs *cbs, size_t word_idx,
     return any;
 }
 
-/* Returns the circular buffer that the lowest set bit of a word stands for. */
+/* Returns the circular buffer that belongs to the lowest set bit of a word. */
 static const struct tts_cb_placed *bit_placed(const struct tts_cbs *cbs, size_t word_idx,
                                               uint64_t word)
 {
@@ -37,9 +37,9 @@ static size_t word_count(const struct tts_cbs *cbs)
     return (cbs->count + TTS_CBS_WORD - 1) / TTS_CBS_WORD;
 }
 
-/* Returns the end of a region that is named only now. The runtime knows all ranges before it
- * places anything. So this function replays the circular buffers that are already placed, as
- * far as they touch this region. */
+/* Returns the end of a region that is named for the first time. The runtime knows all ranges
+ * before it places anything. So this function repeats the placement of the circular buffers
+ * that touch this region. */
 static uint64_t replayed_end(const struct tts_cbs *cbs, const struct tts_core_range *r)
 {
     uint64_t end = 0;
@@ -74,8 +74,8 @@ static void find_ends(const struct tts_cbs *cbs, struct tts_cb_adding *add)
     }
 }
 
-/* Computes the start: the highest end of the buffer's own ranges, rounded up. Returns false if
- * it exceeds 64 bits. */
+/* Computes the start of a circular buffer: the highest end of its ranges, rounded up. Returns
+ * false if the start exceeds 64 bits. */
 static bool local_start(const struct tts_cbs *cbs, const struct tts_cb_adding *add,
                         uint64_t *out)
 {
@@ -113,7 +113,7 @@ static uint64_t highest_end(const struct tts_cbs *cbs, const struct tts_cb_addin
     return highest;
 }
 
-/* Returns whether both share a byte. A circular buffer of 0 bytes shares none. */
+/* Returns true if both circular buffers share a byte. One with 0 bytes shares none. */
 static bool overlaps(const struct tts_cb_adding *add, const struct tts_cb_placed *p)
 {
     uint64_t end = p->address + p->total_bytes;
@@ -121,7 +121,7 @@ static bool overlaps(const struct tts_cb_adding *add, const struct tts_cb_placed
     return from < (end < add->end ? end : add->end);
 }
 
-/* Counts the circular buffers that overlap the new one. Usually every core ends at or below the
+/* Counts the circular buffers that overlap the new one. Usually all cores end at or below its
  * start, and then no search is needed. */
 static size_t count_overlaps(const struct tts_cbs *cbs, const struct tts_cb_adding *add)
 {

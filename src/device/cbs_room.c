@@ -7,7 +7,7 @@ static bool is_on(const struct tts_cbs *cbs, size_t cb_idx, size_t core_idx)
 
 /* ---- the check of the runtime ---- */
 
-/* Returns the lowest address of the L1 buffers of a core, UINT64_MAX if it has none. */
+/* Returns the lowest address of an L1 buffer on a core, or UINT64_MAX if the core has none. */
 static uint64_t floor_of(const struct tts_cbs_floor *floor, size_t core_idx)
 {
     if (!floor->known)
@@ -38,7 +38,8 @@ enum tts_status tts_cbs_check(const struct tts_cbs *cbs, const struct tts_cbs_fl
         uint64_t lowest = lowest_floor(cbs, floor, &q->range);
         bool beyond = q->end > cbs->config.l1_bytes;
         if (!beyond && lowest >= q->end)
-            continue; /* also a region without buffers, whose end is 0 */
+            continue; /* A region without circular buffers has the end 0, so it is skipped too.
+                       */
         *out =
             (struct tts_failure){.kind = beyond ? TTS_FAILURE_CB_BEYOND : TTS_FAILURE_CB_CLASH,
                                  .pool = TTS_POOL_L1,
@@ -54,7 +55,7 @@ enum tts_status tts_cbs_check(const struct tts_cbs *cbs, const struct tts_cbs_fl
 
 /* ---- queries ---- */
 
-/* Computes everything except cb_bytes, in constant time. */
+/* Computes all fields except cb_bytes. Takes constant time. */
 static struct tts_core_room room_of(const struct tts_cbs *cbs,
                                     const struct tts_cbs_floor *floor, size_t core_idx)
 {
@@ -69,8 +70,8 @@ static struct tts_core_room room_of(const struct tts_cbs *cbs,
                                   .excess_bytes = end > ceiling ? end - ceiling : 0};
 }
 
-/* Returns the bytes in use on a core. One walk in address order: O(circular buffers of the
- * program). */
+/* Returns the number of bytes in use on a core. Walks all circular buffers of the program once,
+ * in the order of their addresses. */
 static uint64_t bytes_on(const struct tts_cbs *cbs, size_t core_idx)
 {
     uint64_t bytes = 0, reached = cbs->config.base;
@@ -159,11 +160,11 @@ static bool core_is_valid(const struct tts_cbs *cbs, size_t core_idx)
     return seen.end == cbs->cores[core_idx].end && seen.indices == cbs->cores[core_idx].indices;
 }
 
-/* Checks that every range has exactly one region, and every region a range. */
+/* Returns true if every range has exactly one region, and every region has a range. */
 static bool regions_are_valid(const struct tts_cbs *cbs)
 {
-    /* Number of regions seen so far: regions are in the order in which ranges first name them.
-     */
+    /* Number of regions seen so far. Regions are in the order in which the ranges first name
+     * them. */
     size_t first = 0;
     for (size_t i = 0; i < cbs->range_count; i++) {
         size_t found = 0;

@@ -44,7 +44,7 @@ static enum tts_status range_check(const struct tts_cbs *cbs, const struct tts_c
                          cbs->config.rows);
 }
 
-/* Checks that none of the indices is already in use on one of the cores. */
+/* Checks that no index of the circular buffer is in use on any of its cores. */
 static enum tts_status unused_check(const struct tts_cbs *cbs, const struct tts_cb_adding *add,
                                     struct tts_error *err)
 {

@@ -25,8 +25,8 @@ static void derive(struct tts_chip *chip, enum tts_fact_key key, struct tts_fact
         chip->fact[key] = fact;
 }
 
-/* Returns a + b, limited to a size that tts_chip_check() rejects. bounded_product() does the
- * same for a * b. */
+/* bounded_sum() returns a + b, bounded_product() a * b. A result that is too large becomes a
+ * size that tts_chip_check() rejects. */
 static uint64_t bounded_sum(uint64_t a, uint64_t b)
 {
     uint64_t sum;
@@ -88,8 +88,8 @@ static struct tts_fact l1_base_of(const struct tts_chip *chip)
                                    : "l1_map_end + kernel_config, rounded up"};
 }
 
-/* Derives the kernel-config ring: it has its usual size, or takes the rest below the requested
- * L1. */
+/* Derives the base of L1 and the size of the kernel-config ring. The ring has its usual size.
+ * If the user set worker_l1, the ring has all bytes up to the base that follows from it. */
 static void derive_l1(struct tts_chip *chip)
 {
     struct tts_fact_layer layer = tts_facts_of_arch(chip->arch);
@@ -185,10 +185,10 @@ static struct tts_chip chip_of(const struct tts_board *board)
     return chip;
 }
 
-enum { WORD_MAX = 40 }; /* longer than any key or preset name */
+enum { WORD_MAX = 40 }; /* more than the length of any key or preset name */
 
-/* Copies a word in a standard form: lower case, with `to` instead of `from`. A word that is too
- * long is cut off. The cut word matches no name, because every name is shorter. */
+/* Copies a word in lower case, with each `from` replaced by `to`. Cuts a word that is too long.
+ * The cut word matches no name, because all names are shorter. */
 static const char *plain_word(char out[WORD_MAX + 1], const char *word, char from, char to)
 {
     size_t len = 0;
@@ -200,7 +200,7 @@ static const char *plain_word(char out[WORD_MAX + 1], const char *word, char fro
     return out;
 }
 
-/* Returns whether `word` is the name or an alias of the preset. Offers these names to
+/* Returns true if `word` is the name or an alias of the preset. Offers both names to
  * `nearest`. */
 static bool is_called(const struct tts_preset *preset, const char *word,
                       struct tts_nearest *nearest)

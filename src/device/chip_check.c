@@ -15,8 +15,8 @@ static bool knows_all(const struct tts_chip *chip, const enum tts_fact_key *keys
     return all;
 }
 
-/* Checks the bounds that all later sums rely on. The caller may have filled the chip with any
- * values. */
+/* Checks that every value is within the bounds on which later sums rely. The caller may have
+ * filled the chip with any values. */
 static enum tts_status check_bounds(const struct tts_chip *chip, struct tts_error *err)
 {
     static const uint64_t limits[] = {[TTS_UNIT_BYTES] = TTS_FACT_BYTES_MAX,
@@ -72,7 +72,7 @@ static enum tts_status check_counts(const struct tts_chip *chip, struct tts_erro
     return TTS_OK;
 }
 
-/* Returns whether the runtime can interleave over this number of banks. */
+/* Returns true if the runtime can interleave pages over this number of banks. */
 static bool is_bank_count(uint64_t count)
 {
     static const uint8_t odd_ones[] = {7,  12,  20,  48,  56,  63,  70,  72,  80,
@@ -162,7 +162,7 @@ static enum tts_status check_dram(const struct tts_chip *chip, struct tts_error 
     return TTS_OK;
 }
 
-/* Checks that the L1 address `low` does not lie above `high`. */
+/* Checks that the L1 address `low` is not above the L1 address `high`. */
 static enum tts_status check_order(const struct tts_chip *chip, enum tts_fact_key low,
                                    enum tts_fact_key high, struct tts_error *err)
 {

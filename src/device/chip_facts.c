@@ -1,7 +1,8 @@
 #include "device/chip_facts.h"
 
-/* Current numbers come from one commit of the runtime. Facts that no file of the runtime
- * states, but that a comment, a vendor page or a similar chip suggests, are INFERRED. */
+/* Numbers without another source come from one commit of the runtime. A fact is INFERRED if no
+ * file of the runtime states it, but a comment, a page of the vendor or a similar chip suggests
+ * it. */
 #define METAL "tt-metal e4f9f0bb8de, "
 #define MEM_MAP METAL "dev_mem_map.h"
 #define NOC METAL "noc_parameters.h"
@@ -175,7 +176,8 @@ struct tts_fact_layer tts_facts_of_arch(enum tts_arch arch)
     }
 #define G(columns, rows) TTS_GRID(columns, rows)
 
-/* With Ethernet dispatch too, the last row of a one-chip board is not used for compute. */
+/* The last row of a board with one chip is not used for compute, even if dispatch runs on
+ * Ethernet cores. */
 static const struct tts_core_counts wormhole_8x9 = {G(8, 9),
                                                     GRIDS(G(8, 8), G(7, 9), G(8, 8), G(8, 9))};
 static const struct tts_core_counts wormhole_8x8 = {G(8, 8),

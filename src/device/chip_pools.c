@@ -114,7 +114,7 @@ enum tts_status tts_chip_pool(const struct tts_chip *chip, enum tts_pool pool,
     enum tts_status status = tts_chip_check(chip, err);
     if (status == TTS_OK)
         status = check_needs(chip, &pools[pool].needs, tts_pool_name(pool), err);
-    /* An L1_SMALL without bytes has no place, so it does not need the grid. */
+    /* An L1_SMALL without bytes is not placed, so it does not need the grid. */
     if (status == TTS_OK && pool == TTS_POOL_L1_SMALL && tts_chip_l1_small(chip) > 0)
         status = check_needs(chip, &grid_needed, tts_pool_name(pool), err);
     if (status != TTS_OK)
@@ -132,7 +132,7 @@ enum tts_status tts_chip_pool(const struct tts_chip *chip, enum tts_pool pool,
 
 /* ---- the L1 of a core ---- */
 
-/* The reserved regions of L1, ordered by address. A region without a size (TTS_FACTS) ends
+/* The reserved regions of L1, by ascending address. A region without a size (TTS_FACTS) ends
  * where the next one begins. */
 static const struct {
     const char *name;
@@ -165,7 +165,7 @@ static void add_part(struct parts *parts, const char *name, uint64_t end, bool g
     parts->end = end;
 }
 
-/* Returns whether a region is known and does not overlap the region below or the end of the
+/* Returns true if a region is known, and overlaps neither the region below nor the end of the
  * map. Other regions are shown as "reserved". */
 static bool piece_fits(const struct tts_chip *chip, size_t idx, uint64_t from, uint64_t map_end)
 {

@@ -32,7 +32,8 @@ static const char *const dispatch_names[] = {
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Returns names[idx]. Any value is possible, because callers can fill a chip themselves. */
+/* Returns names[idx], or "unknown" if there is no such name. Callers can fill a chip
+ * themselves, so `idx` can be any value. */
 static const char *name_at(const char *const *names, size_t count, uint64_t idx)
 {
     return idx < count ? names[idx] : "unknown";
@@ -100,7 +101,7 @@ const char *tts_fact_text(enum tts_fact_key key, const struct tts_fact *fact,
 
 /* ---- parsing ---- */
 
-/* Reports that `text` is not a value of this fact. `wanted` is an example of a valid value. */
+/* Fails because `text` is not a value of this fact. `wanted` is an example of a value. */
 static enum tts_status refuse(enum tts_fact_key key, const char *text, enum tts_status status,
                               const char *wanted, struct tts_error *err)
 {
@@ -108,8 +109,8 @@ static enum tts_status refuse(enum tts_fact_key key, const char *text, enum tts_
                          tts_fact_name(key), wanted);
 }
 
-/* Returns the power of two for the unit after a number, for example 20 for "3M" and "3MiB".
- * *len becomes the length of the number. */
+/* Returns the exponent of two for the unit after a number: 20 for "3M" and "3MiB". Sets *len to
+ * the length of the number. */
 static unsigned take_unit(const char *text, size_t *len)
 {
     static const char units[] = "KMG";

@@ -83,14 +83,15 @@ TTS_COLD enum tts_status tts_device_take_error(enum tts_status status, enum tts_
 TTS_COLD enum tts_status tts_device_countable(const struct tts_device_pool *pool,
                                               uint64_t bytes, struct tts_error *err)
 {
-    /* Half of the range is more than any sum of placed blocks. */
+    /* The check leaves half of the range for the placed blocks, which is more than their sum
+     * can be. */
     if (bytes > UINT64_MAX / 2 - pool->unplaced_bytes)
         return tts_error_set(err, TTS_E_RANGE, "the buffers together are past 64 bits");
     return TTS_OK;
 }
 
-/* Records the refusal of a block. In OVERCOMMIT mode the buffer is counted instead, and the
- * result is TTS_OK. */
+/* Handles a block that could not be taken. In OVERCOMMIT mode counts the buffer and returns
+ * TTS_OK; otherwise records the refusal. */
 static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct tts_need *need,
                                             enum tts_status status, struct tts_buffer *buffer,
                                             struct tts_error *err)
@@ -98,7 +99,7 @@ static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct t
     const struct tts_device_pool *pool = &d->pools[buffer->pool];
     if (status != TTS_E_FULL && status != TTS_E_BELOW_LIMIT)
         return tts_device_take_error(status, buffer->pool, err);
-    /* Blocks are taken only if the device is not held. */
+    /* A block could not be taken, so the device is not held and its mode is config.mode. */
     bool counted = d->config.mode == TTS_MODE_OVERCOMMIT;
     if (counted && tts_device_countable(pool, need->block_bytes, err) != TTS_OK)
         return TTS_E_RANGE;
@@ -116,8 +117,8 @@ static TTS_COLD enum tts_status take_failed(struct tts_device *d, const struct t
     return TTS_OK;
 }
 
-/* Allocates in an L1_SMALL without bytes. The runtime has an allocator for it, in which nothing
- * fits. */
+/* Allocates in an L1_SMALL that has no bytes. The runtime has an allocator for such a pool, and
+ * no buffer fits in it. */
 static enum tts_status alloc_in_nothing(struct tts_device *d, const struct tts_request *request,
                                         bool place, struct tts_buffer *out,
                                         struct tts_error *err)
@@ -232,16 +233,16 @@ enum tts_status tts_device_alloc_as(struct tts_device *d, const struct tts_reque
 }
 
 /* Returns the space for an interleaved buffer of an ordinary size, or NULL if the general path
- * is needed. Excludes a limit above the first address, because such a limit can leave a block
- * behind; no chip has one. */
+ * is needed. A limit above the first address also needs the general path, because then a block
+ * can be left behind; no chip has such a limit. */
 static inline struct tts_space *quick_space(const struct tts_device *d,
                                             const struct tts_request *request, uint64_t *bytes)
 {
     if (TTS_UNLIKELY((unsigned)request->pool >= TTS_POOLS))
         return NULL;
     const struct tts_device_pool *pool = &d->pools[request->pool];
-    /* Each condition is marked as likely. Otherwise the compiler assumes a chance of 1 in 64
-     * and moves this branch away. */
+    /* Each condition is marked as likely on its own. Otherwise the compiler assumes a chance of
+     * 1 in 64 and moves the branch away. */
     if (TTS_LIKELY(pool->is_quick) && TTS_LIKELY(!request->shard) &&
         TTS_LIKELY(!request->distribution) && TTS_LIKELY(request->placement != TTS_PLACE_AT) &&
         TTS_LIKELY(pool->layout.limit <= pool->layout.offset_bytes) &&
@@ -258,14 +259,15 @@ enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request 
     struct tts_space *space = quick_space(d, request, &bytes);
     if (TTS_UNLIKELY(!space))
         return tts_device_alloc_as(d, request, tts_device_is_placing(d), out, err);
-    /* Read these before the atomic load: after it the compiler reads the request again. */
+    /* Read these before the atomic load, because the compiler reads the request again after
+     * it. */
     enum tts_pool kind = request->pool;
     uint64_t size_bytes = request->size_bytes;
     struct tts_device_pool *pool = &d->pools[kind];
     enum tts_direction direction = direction_of(request, &pool->layout);
     if (TTS_UNLIKELY(!tts_device_is_placing(d)))
         return tts_device_alloc_as(d, request, false, out, err);
-    /* Fails again and sets `err`. */
+    /* Repeat the request on the general path, which fails in the same way and sets `err`. */
     if (TTS_UNLIKELY(tts_space_take(space, bytes, direction, 0, &address) != TTS_OK))
         return tts_device_alloc_as(d, request, true, out, err);
     uint64_t block = (bytes + pool->need.block_mask) & ~pool->need.block_mask;
@@ -282,7 +284,7 @@ enum tts_status tts_device_alloc(struct tts_device *d, const struct tts_request 
     return TTS_OK;
 }
 
-/* Removes a trace from the list, so that it no longer limits later traces. */
+/* Removes a trace from the list of live traces. */
 static TTS_COLD void forget_trace(struct tts_device *d, uint64_t address)
 {
     for (size_t i = 0; i < d->trace_count; i++)
@@ -292,7 +294,7 @@ static TTS_COLD void forget_trace(struct tts_device *d, uint64_t address)
         }
 }
 
-/* Returns the bytes taken in the fullest bank. */
+/* Returns the number of bytes taken in the fullest bank. */
 static uint64_t fullest(const struct tts_device_pool *pool)
 {
     struct tts_space_stats stats;
@@ -323,7 +325,7 @@ static enum tts_status give_back(struct tts_device *d, struct tts_device_pool *p
     if (!pool->banks)
         return TTS_E_NOT_FOUND;
     enum tts_status status = tts_banks_give(pool->banks, 0, buffer->address);
-    /* tts_device_synchronize() can remove the block of a trace and leave the trace in the
+    /* tts_device_synchronize() may have removed the block of a trace that is still in the
      * list. */
     if (d->trace_count > 0 && buffer->pool == tts_device_trace_pool(d) &&
         (status == TTS_OK || (status == TTS_E_NOT_FOUND && pool->fused)))
@@ -352,8 +354,8 @@ enum tts_status tts_device_uncount(struct tts_device_pool *pool,
     return TTS_OK;
 }
 
-/* Returns the space if the block is all that has to be given back, NULL if the general path is
- * needed. */
+/* Returns the space if giving back the block in this space is all that a release must do; NULL
+ * if the general path is needed. */
 static inline struct tts_space *plain_space(const struct tts_device *d,
                                             const struct tts_buffer *buffer)
 {

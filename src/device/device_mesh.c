@@ -1,4 +1,4 @@
-/* device_mesh.c: parts of a mesh, and the synchronization of their allocators. */
+/* device_mesh.c: the parts of a mesh, and the synchronization of their allocators. */
 #include "base/error.h"
 #include "device/banks_inside.h"
 #include "device/device_inside.h"
@@ -17,7 +17,7 @@ enum tts_status tts_device_submesh(const struct tts_device *d, uint32_t chips,
     return tts_device_new(&chip, &d->config, d->alloc, out, err);
 }
 
-/* Collects the ranges that the pools of this kind hold together. */
+/* Collects the ranges that the pools of this kind hold in all devices. */
 static enum tts_status gather(const struct tts_device *const *others, size_t count,
                               enum tts_pool kind, struct tts_banks_state *all)
 {
@@ -36,10 +36,10 @@ static enum tts_status gather(const struct tts_device *const *others, size_t cou
     return status;
 }
 
-/* The ranges that a pool shall hold, and its previous space. */
+/* The ranges that a pool must hold after the synchronization, and its space before it. */
 struct change {
     struct tts_banks_state all;
-    struct tts_space *before; /* NULL: unchanged */
+    struct tts_space *before; /* NULL if the pool has not been changed */
 };
 
 static enum tts_status change_pool(struct tts_banks *banks, struct change *change)
@@ -61,7 +61,7 @@ static void undo_pool(struct tts_banks *banks, struct change *change)
         tts_space_swap(banks->first, change->before);
 }
 
-/* Changes all pools or none. *kind is the last pool that was tried. */
+/* Changes all pools or none. Sets *kind to the last pool that was tried. */
 static enum tts_status change_all(struct tts_device *d, const struct tts_device *const *others,
                                   size_t count, struct change changes[TTS_POOLS], int *kind)
 {
@@ -77,7 +77,8 @@ static enum tts_status change_all(struct tts_device *d, const struct tts_device 
     return status;
 }
 
-/* The runtime cannot extract or override the state of a pool with blocks of single cores. */
+/* Returns true if L1 has buffers with a separate block in each core. The runtime can neither
+ * extract nor override the state of such a pool. */
 static bool has_own_buffers(const struct tts_device *d)
 {
     return d->pools[TTS_POOL_L1].own_buffers > 0;

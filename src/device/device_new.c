@@ -1,4 +1,4 @@
-/* device_new.c: creates and frees devices, sets their observer and holds them. */
+/* device_new.c: makes and frees devices, sets their observer, and holds them. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "device/device_inside.h"
@@ -7,8 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Makes the L1 pool in HYBRID mode: allocator 0 serves all cores in lockstep; each other
- * allocator serves one core and depends on allocator 0. */
+/* Makes the L1 pool in HYBRID mode. Allocator 0 serves all cores in lockstep. Each other
+ * allocator serves one core and must not overlap allocator 0. */
 static enum tts_status new_hybrid(struct tts_device *d, struct tts_banks_config *config,
                                   struct tts_error *err)
 {
@@ -62,7 +62,7 @@ static enum tts_status new_pool(struct tts_device *d, enum tts_pool kind, struct
 static enum tts_status new_pools(struct tts_device *d, struct tts_error *err)
 {
     bool any = false;
-    struct tts_error why, first = {0}; /* reason of the first missing pool */
+    struct tts_error why, first = {0}; /* why the first missing pool is missing */
     for (int kind = 0; kind < TTS_POOLS; kind++) {
         enum tts_status status = new_pool(d, (enum tts_pool)kind, &why);
         if (status != TTS_OK && status != TTS_E_NOT_FOUND) {
@@ -179,8 +179,8 @@ bool tts_device_is_observed(const struct tts_device *d)
     return tts_device_watched(d);
 }
 
-/* One flag for all pools, so that two threads cannot set the pools differently. The flag
- * publishes no other data, so relaxed order is enough. */
+/* There is one flag for all pools, so that two threads cannot leave the pools in different
+ * states. The flag publishes no other data, so relaxed order is enough. */
 void tts_device_hold(struct tts_device *d, bool held)
 {
     bool places = !held && d->config.mode != TTS_MODE_NO_DISPATCH;

@@ -1,4 +1,4 @@
-/* device_percore.c: HYBRID mode: buffers with a separate block in each core. */
+/* device_percore.c: buffers with a separate block in each core, which only HYBRID mode has. */
 #include "base/error.h"
 #include "device/banks_inside.h"
 #include "device/device_inside.h"
@@ -9,8 +9,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Returns the allocator of the idx-th core of a sharding. The allocator of a bank is the bank's
- * number plus 1. */
+/* Returns the allocator of core number `idx` of a sharding: the number of the core's bank plus
+ * 1. */
 static uint32_t allocator_at(const struct tts_device *d, const struct tts_request *request,
                              uint32_t idx)
 {
@@ -31,7 +31,7 @@ static enum tts_status check_per_core(const struct tts_device *d,
     if (request->placement == TTS_PLACE_AT || request->size_bytes == 0)
         return tts_error_set(err, TTS_E_INVALID,
                              "buffers of one core have a size and no place");
-    /* Without the distribution, all cores of the sharding count, also those without pages. */
+    /* Without the distribution, cores without pages count too. */
     struct tts_request classic = *request;
     classic.distribution = NULL;
     return tts_request_need(&classic, &d->pools[TTS_POOL_L1].layout, d->grid, need, err);
@@ -44,13 +44,14 @@ static void give_cores(struct tts_device *d, const struct tts_request *request, 
     for (uint32_t i = 0; i < count; i++) {
         enum tts_status status =
             tts_banks_give(banks, allocator_at(d, request, i), d->floor[i]);
-        assert(status == TTS_OK); /* the block was just taken, and its id is reserved */
+        assert(status == TTS_OK); /* cannot fail: the block was just taken, and room for its id
+                                     is reserved */
         (void)status;
     }
 }
 
-/* Takes one block in each core and writes the addresses to d->floor. TTS_E_FULL: the core at
- * *failed has no room. */
+/* Takes one block in each core and writes the addresses to d->floor. After a failure no block
+ * is taken, and *failed is the allocator that failed. */
 static enum tts_status take_cores(struct tts_device *d, const struct tts_request *request,
                                   const struct tts_need *need, uint32_t *failed)
 {
@@ -61,7 +62,8 @@ static enum tts_status take_cores(struct tts_device *d, const struct tts_request
                                                        ? TTS_DIRECTION_UP
                                                        : TTS_DIRECTION_DOWN,
                                       .bytes = need->bytes_per_bank};
-        /* Giving a block back needs room for a retired id. Reserve the room first. */
+        /* Giving the block back later needs room for a retired id, so reserve this room
+         * first. */
         enum tts_status status =
             tts_idstack_reserve(&banks->spaces[take.allocator]->blocks->ids);
         if (status == TTS_OK)
@@ -75,7 +77,8 @@ static enum tts_status take_cores(struct tts_device *d, const struct tts_request
     return TTS_OK;
 }
 
-/* Places or counts the blocks, like tts_device_alloc() does with one block. Sets *placed. */
+/* Places the blocks, or only counts them, as tts_device_alloc() does with a single block. Sets
+ * *placed. */
 static enum tts_status place_cores(struct tts_device *d, const struct tts_request *request,
                                    const struct tts_need *need, bool *placed,
                                    struct tts_error *err)
@@ -94,13 +97,13 @@ static enum tts_status place_cores(struct tts_device *d, const struct tts_reques
         tts_device_countable(pool, need->block_bytes, err) != TTS_OK)
         return TTS_E_RANGE;
     struct tts_failure failure = tts_device_circumstances(d, TTS_POOL_L1, need, failed);
-    failure.requested_bytes = need->bytes_per_bank; /* each core makes its own request */
+    failure.requested_bytes = need->bytes_per_bank; /* each core makes a request of its own */
     failure.banks = 1;
     tts_device_refuse(d, &failure);
     return d->config.mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
 }
 
-/* Tells the observer. The ranges of a classic sharding are its cores: each of them has a
+/* Tells the observer about a buffer. The ranges of a classic sharding are the cores that have a
  * block. */
 static void told_of_cores(struct tts_device *d, enum tts_device_event_kind kind,
                           const struct tts_request *request, const struct tts_buffer *buffer)
@@ -151,8 +154,8 @@ enum tts_status tts_device_alloc_per_core(struct tts_device *d,
     return TTS_OK;
 }
 
-/* Gives back the blocks of all cores. Skips blocks that are already gone, so that a release
- * that ran out of memory can be repeated. */
+/* Gives back the blocks of all cores. Skips blocks that have been given back, so that a release
+ * that failed for lack of memory can be repeated. */
 static enum tts_status give_all(struct tts_device *d, const struct tts_request *request,
                                 const uint64_t *addresses, uint32_t count)
 {

@@ -1,5 +1,4 @@
-/* device_program.c: the circular buffers of programs, and the L1 buffers that they grow
- * towards. */
+/* device_program.c: the circular buffers of programs, and the L1 buffers above them. */
 #include "base/error.h"
 #include "device/device_inside.h"
 #include "device/devicepools.h"

@@ -1,4 +1,5 @@
-/* device_trace.c: buffers that the runtime allocates by itself: kernel binaries and traces. */
+/* device_trace.c: buffers that the runtime allocates without a request of the program: kernel
+ * binaries and traces. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "device/banks_inside.h"
@@ -40,7 +41,8 @@ uint64_t tts_trace_page(uint64_t bytes, uint32_t banks)
         if (waste > least && bytes / row < 2)
             continue;
         page = candidate;
-        least = waste; /* also if the waste did not decide */
+        least = waste; /* may have grown: a page is taken in any case if the buffer fills two
+                          rows of it */
     }
     return page;
 }
@@ -54,7 +56,7 @@ static void told_of_capture(struct tts_device *d, enum tts_device_event_kind kin
 void tts_device_trace_begin(struct tts_device *d)
 {
     if (d->pools[TTS_POOL_DRAM].banks) {
-        /* The new capture replaces the old one. */
+        /* A second capture ends the first one. */
         if (d->capturing)
             told_of_capture(d, TTS_DEVICE_TRACE_END);
         tts_banks_water_begin(d->pools[TTS_POOL_DRAM].banks);
@@ -63,7 +65,7 @@ void tts_device_trace_begin(struct tts_device *d)
     }
 }
 
-/* Returns how far DRAM was in use during the capture, zeros if there is no capture. */
+/* Returns the high-water mark of DRAM in the current capture; zeros if there is no capture. */
 static struct tts_water capture_water(const struct tts_device *d)
 {
     return d->capturing ? d->pools[TTS_POOL_DRAM].banks->water : (struct tts_water){0};
@@ -88,8 +90,8 @@ static enum tts_status reserve_trace(struct tts_device *d, struct tts_error *err
     return TTS_OK;
 }
 
-/* Checks that all traces fit the budget of the trace region. If they do not, sets *place to
- * false; in OVERCOMMIT mode the result is TTS_OK all the same. */
+/* Checks that all traces together fit in the trace region. If they do not, sets *place to
+ * false; in OVERCOMMIT mode the function still returns TTS_OK. */
 static enum tts_status check_budget(struct tts_device *d, uint64_t bytes, bool *place,
                                     struct tts_error *err)
 {
@@ -113,7 +115,7 @@ static enum tts_status check_budget(struct tts_device *d, uint64_t bytes, bool *
     return d->config.mode == TTS_MODE_PLACE ? TTS_E_FULL : TTS_OK;
 }
 
-/* Finds the address of a block of `bytes` from the top. Returns false if no free block is large
+/* Finds the highest address of a free block of `bytes`. Returns false if no free block is large
  * enough. */
 static bool top_place(const struct tts_space *space, uint64_t bytes, uint64_t *address)
 {
@@ -135,7 +137,7 @@ static uint64_t higher(uint64_t a, uint64_t b)
 }
 
 /* Checks that a trace in DRAM does not lie below memory that was in use during its own capture
- * or the capture of a live trace. */
+ * or during the capture of a live trace. */
 static enum tts_status check_water(struct tts_device *d, const struct tts_request *request,
                                    struct tts_water water, bool *place, struct tts_error *err)
 {
@@ -169,7 +171,7 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
                                   .placement = in_region ? TTS_PLACE_DEFAULT : TTS_PLACE_DOWN};
     struct tts_water water = capture_water(d);
     if (!pool->banks)
-        return tts_device_alloc(d, &request, out, err); /* reports what is missing */
+        return tts_device_alloc(d, &request, out, err); /* fails and says what is missing */
     request.page_bytes = tts_trace_page(bytes, pool->layout.banks);
     if (!pad(bytes, request.page_bytes, &request.size_bytes))
         return tts_error_set(err, TTS_E_RANGE, "the trace is past 64 bits");
@@ -185,6 +187,6 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
                                       .bytes = request.size_bytes,
                                       .water = higher(water.taken_end, water.given_end)};
     if (status == TTS_OK || status == TTS_E_FULL)
-        end_capture(d); /* after any other failure the caller can try again */
+        end_capture(d); /* after another failure the capture goes on: try again */
     return status;
 }

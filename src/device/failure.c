@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* TTS_FAILURE_TEXT_MAX has room for the longest message with the largest numbers. Two messages
- * share the part after the size of the bank. */
+/* TTS_FAILURE_TEXT_MAX is enough for the longest message with the largest numbers. This is the
+ * end of two messages. */
 #define BANK_FORMAT                                                                            \
     "bank size is %" PRIu64 " B (allocated: %" PRIu64 " B, free: %" PRIu64                     \
     " B, largest free block: %" PRIu64 " B)"

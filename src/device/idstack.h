@@ -1,6 +1,6 @@
-/* idstack.h: the block ids of a space, assigned like in the reference.
- * The id that was retired last is reused first. If no id is retired, the next integer is used.
- * The caller owns the struct. One thread at a time. */
+/* idstack.h: the ids of the blocks of a space, assigned as in the runtime's allocator. A new
+ * block gets the id that was retired last. If no id is retired, it gets the next integer. The
+ * caller owns the struct. One thread at a time. */
 #pragma once
 
 #include "base/compiler.h"
@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 struct tts_idstack {
-    uint32_t *retired; /* [capacity] */
+    uint32_t *retired; /* array of `capacity` ids; the first `count` are in use */
     uint32_t count;
-    uint32_t next; /* first id that was never used; every id in use is below it */
+    uint32_t next; /* the smallest id that was never used */
     size_t capacity;
     const struct tts_alloc *alloc;
 };
@@ -23,24 +23,25 @@ TTS_NODISCARD enum tts_status tts_idstack_init(struct tts_idstack *ids,
 void tts_idstack_release(struct tts_idstack *ids);
 void tts_idstack_clear(struct tts_idstack *ids);
 
-/* The slow part of tts_idstack_reserve(). */
+/* Called by tts_idstack_reserve() if the memory must grow. */
 enum tts_status tts_idstack_reserve_more(struct tts_idstack *ids, size_t capacity);
 
-/* Reserves the memory for the next two pushes. */
+/* Reserves the memory for two ids to be retired. TTS_E_NOMEM. */
 static inline enum tts_status tts_idstack_reserve(struct tts_idstack *ids)
 {
     size_t needed = ids->count + (size_t)2;
     return TTS_LIKELY(needed <= ids->capacity) ? TTS_OK : tts_idstack_reserve_more(ids, needed);
 }
 
-/* Retires an id if `when` is 1, without a branch. The caller has reserved room. */
+/* Retires an id if `when` is 1; does nothing if it is 0. Has no branch. The room must have been
+ * reserved. */
 static inline void tts_idstack_push_if(struct tts_idstack *ids, uint32_t id, uint32_t when)
 {
     ids->retired[ids->count] = id;
     ids->count += when;
 }
 
-/* Returns the id of a new block, without a branch. If `when` is 0, the id is not used up. */
+/* Returns the id for a new block, without a branch. If `when` is 0, the id stays available. */
 static inline uint32_t tts_idstack_pop_if(struct tts_idstack *ids, uint32_t when)
 {
     if (TTS_UNLIKELY(ids->count == 0)) {

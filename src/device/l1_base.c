@@ -4,8 +4,9 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
-/* The known bases, latest first for each architecture. The months are snapshots. There were
- * other bases between them; of those, only the ones seen in a message are listed. */
+/* The known bases of circular buffers, the latest first for each architecture. A month names
+ * the version in which the base was found. Between these versions there were other bases; they
+ * are listed only if a message showed them. */
 static const struct tts_l1_base history[] = {
     {TTS_ARCH_GRAYSKULL, "2025-04, the last", 100384, 0},
     {TTS_ARCH_WORMHOLE, "2026-08-22", 105664, 0},
@@ -35,11 +36,12 @@ static const struct tts_l1_base history[] = {
     {TTS_ARCH_QUASAR, "2026-08-22", 313856, 0},
 };
 
-/* The tile sizes of Float32, Float16, Bfp8 and Bfp4. Bases are multiples of 32, so a larger
- * tile matches a wrong base by chance less often: 1 in 128, 64, 34 and 18. */
+/* The sizes of a tile in Float32, Float16, Bfp8 and Bfp4. A base is a multiple of 32, so with a
+ * wrong base a size is a multiple of the tile only by chance, in 1 of 128, 64, 34 or 18 cases.
+ * The largest tile is tried first. */
 static const uint64_t tiles[] = {4096, 2048, 1088, 576};
 
-/* Returns the largest tile that divides `bytes`, 0 if none does. */
+/* Returns the largest tile size that divides `bytes`, or 0 if none does. */
 static uint64_t tile_of(uint64_t bytes)
 {
     assert(bytes > 0);

@@ -79,11 +79,11 @@ static bool index_of_core(const struct tts_shard_cores *cores, struct tts_core c
     return false;
 }
 
-/* Converts between shard (row, column) of a grid and the index of its core. */
+/* Converts a shard (row, column) of a two-dimensional grid to the index of its core. */
 static uint32_t core_of_cell(const struct tts_shards *shards, uint64_t row, uint64_t column)
 {
     const struct tts_core_range *range = &shards->cores->ranges[0];
-    /* A row of shards lies along x, so it is a column of cores. */
+    /* A row of shards lies along x, so in column-major order it is a column of cores. */
     if (shards->cores->column_major)
         return (uint32_t)(row * (uint64_t)(range->y1 - range->y0 + 1) + column);
     return (uint32_t)(row * (uint64_t)(range->x1 - range->x0 + 1) + column);
@@ -100,7 +100,8 @@ static void cell_of_core(const struct tts_shards *shards, uint32_t idx, uint64_t
 
 /* --- sharded pages ---------------------------------------------------------------------- */
 
-/* Locates a page of the tensor: the core of the sharding, and the page on that core. */
+/* Finds the place of a page of the tensor: *core becomes the index of the core in the sharding,
+ * *local the number of the page on that core. */
 static void deal(const struct tts_shards *shards, uint64_t page, uint32_t *core,
                  uint64_t *local)
 {
@@ -124,8 +125,8 @@ static void deal(const struct tts_shards *shards, uint64_t page, uint32_t *core,
     }
 }
 
-/* Finds the page of the tensor from the core and the page on that core. Returns false if the
- * place is padding. */
+/* Finds the page of the tensor at place `local` of a core. Returns false if the place is
+ * padding. */
 static bool collect(const struct tts_shards *shards, uint32_t core, uint64_t local,
                     uint64_t *page)
 {
@@ -141,7 +142,7 @@ static bool collect(const struct tts_shards *shards, uint32_t core, uint64_t loc
             shard_id /= shards->across[i];
         }
         if (shard_id > 0)
-            return false; /* after the last shard */
+            return false; /* the place is after the last shard */
     }
     for (uint32_t i = shards->rank; i-- > 0;) {
         uint64_t at = cell[i] * shards->shard[i] + inside % shards->shard[i];

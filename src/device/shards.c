@@ -28,7 +28,7 @@ static bool ranges_meet(const struct tts_core_range *a, const struct tts_core_ra
     return a->x0 <= b->x1 && b->x0 <= a->x1 && a->y0 <= b->y1 && b->y0 <= a->y1;
 }
 
-/* Checks that the cores exist and that no core is named twice. */
+/* Checks that all cores exist and that no core is named twice. */
 static enum tts_status check_cores(enum tts_pool pool, const struct tts_shard_cores *cores,
                                    const struct tts_shards_place *place, struct tts_error *err)
 {
@@ -76,7 +76,7 @@ static void classic_shape(struct tts_shards *out, const struct tts_shard *shard)
     out->core_count = out->cores_used = tts_shard_core_count(&shard->cores);
 }
 
-/* Checks that the shards hold the tensor. */
+/* Checks that the shards have room for the whole tensor. */
 static enum tts_status check_tensor(const struct tts_shard *shard, uint64_t pages,
                                     uint32_t cores, struct tts_error *err)
 {
@@ -218,7 +218,7 @@ void tts_shards_again(struct tts_shards *out, const struct tts_request *request)
     }
 }
 
-/* Measures a distribution, with or without a classic sharding. */
+/* Computes the size of a distribution. A classic sharding may be present too. */
 static enum tts_status measure_distribution(const struct tts_request *request, uint64_t pages,
                                             struct tts_shards_size *out, struct tts_error *err)
 {

@@ -6,8 +6,8 @@
 
 /* ---- life ---- */
 
-/* Returns the largest unit, as a power of two, in which the size and every aligned request can
- * be counted. */
+/* Returns the exponent of the first unit: the largest power of two that divides the size and
+ * the alignment. */
 static uint32_t first_unit_shift(const struct tts_space_config *c)
 {
     return (uint32_t)__builtin_ctzll(c->size_bytes | c->alignment_bytes);
@@ -53,7 +53,8 @@ static enum tts_status config_check(const struct tts_space_config *c, struct tts
     return TTS_OK;
 }
 
-/* Makes the space one free block. The empty first leaf has room for it. */
+/* Makes the whole space one free block. The first leaf is empty, so there is room for the
+ * block. */
 static void start_whole(struct tts_blocks *b)
 {
     struct tts_unit_block whole = {0, b->units, tts_idstack_pop_if(&b->ids, 1)};
@@ -107,7 +108,8 @@ void tts_space_clear(struct tts_space *s)
 
 /* ---- units ---- */
 
-/* Copies the blocks, with a unit that may be smaller. NULL: out of memory. */
+/* Copies the blocks of a space with the given unit, which may be smaller than before. Returns
+ * NULL if memory is missing. */
 static struct tts_blocks *blocks_copy(const struct tts_space *s, uint32_t unit_shift)
 {
     const struct tts_blocks *from = s->blocks;
@@ -135,9 +137,9 @@ static bool is_counted(const struct tts_space *s, uint64_t bytes)
     return tts_space_in_units(s, bytes, &units);
 }
 
-/* Makes the unit smaller, permanently, so that it divides `bytes`. Takes time that grows with
- * the number of blocks. TTS_E_NOMEM: out of memory. TTS_E_RANGE: the space would have too many
- * units. */
+/* Makes the unit small enough to divide `bytes`. The unit never grows again. Takes time
+ * proportional to the number of blocks. TTS_E_NOMEM: out of memory. TTS_E_RANGE: the space
+ * would have too many units. */
 static enum tts_status refine(struct tts_space *s, uint64_t bytes)
 {
     uint32_t shift = (uint32_t)__builtin_ctzll(bytes | s->config.alignment_bytes);
@@ -175,7 +177,8 @@ enum tts_status tts_space_take_at(struct tts_space *s, uint64_t address, uint64_
         off >= s->config.size_bytes)
         return TTS_E_FULL;
     if (!is_counted(s, off | need)) {
-        /* Round outward to units: every free block begins and ends on a unit. */
+        /* Round the range outward to units. This is allowed, because every free block begins
+         * and ends on a unit. */
         uint64_t unit = UINT64_C(1) << b->unit_shift, start = off >> b->unit_shift;
         uint64_t end = (off + need + unit - 1) >> b->unit_shift;
         if (!b->ops->is_free(b, start, end - start))

@@ -36,21 +36,24 @@
 
 /* Largest size that a configuration may have. */
 #define TTS_SPACE_MAX_BYTES (UINT64_C(1) << 46)
-/* The most units of a space. A unit is the largest power of two that divides the size and the
- * alignment: a space with an alignment of 32 bytes has at most 128 GiB. No bank is larger. */
+/* The most units that a space may have. A unit is the largest power of two that divides the
+ * size and the alignment. So a space with an alignment of 32 bytes can have at most 128 GiB; no
+ * bank is larger. */
 #define TTS_SPACE_MAX_UNITS (UINT64_C(0xffffffff) - 1)
-#define TTS_BLOCK_NONE UINT32_MAX /* the neighbour id of a block at an edge */
+/* The id of the missing neighbour of a block at an end of the space. */
+#define TTS_BLOCK_NONE UINT32_MAX
 
 enum tts_policy {
-    TTS_POLICY_FIRST, /* the fitting block nearest to the chosen end */
-    TTS_POLICY_BEST,  /* like FIRST, in the lowest size class with a fitting block */
+    TTS_POLICY_FIRST, /* takes the block nearest to the chosen end that is large enough */
+    TTS_POLICY_BEST, /* like FIRST, but only looks at the lowest size class with a block that is
+                        large enough */
 };
 
 struct tts_space_config {
-    uint64_t size_bytes;      /* 1 .. TTS_SPACE_MAX_BYTES; need not be aligned */
-    uint64_t offset_bytes;    /* absolute address of the first byte */
-    uint64_t min_bytes;       /* smaller requests are raised to this, then rounded up */
-    uint64_t alignment_bytes; /* 1 .. TTS_SPACE_MAX_BYTES; need not be a power of two */
+    uint64_t size_bytes;   /* from 1 to TTS_SPACE_MAX_BYTES; may be unaligned */
+    uint64_t offset_bytes; /* absolute address of the first byte */
+    uint64_t min_bytes;    /* a smaller request is raised to this size, and then rounded up */
+    uint64_t alignment_bytes; /* from 1 to TTS_SPACE_MAX_BYTES; may be any number */
     enum tts_policy policy;
 };
 
@@ -61,7 +64,7 @@ struct tts_range {
 struct tts_block {
     uint64_t address; /* absolute */
     uint64_t size_bytes;
-    uint32_t id, prev_id, next_id; /* TTS_BLOCK_NONE at the edges */
+    uint32_t id, prev_id, next_id; /* a missing neighbour is TTS_BLOCK_NONE */
     bool taken;
 };
 
@@ -75,9 +78,9 @@ TTS_NODISCARD enum tts_status tts_space_new(const struct tts_space_config *confi
                                             struct tts_space **out, struct tts_error *err);
 void tts_space_free(struct tts_space *space); /* NULL is allowed */
 
-/* Takes a block of `bytes`, rounded up, and writes its address. TTS_E_FULL: no free block is
- * large enough. TTS_E_BELOW_LIMIT: the chosen block starts below `limit`; *address is written
- * and the block stays taken, as in the reference. TTS_E_NOMEM: out of memory. */
+/* Takes a block of `bytes`, rounded up, and sets *address. TTS_E_FULL: no free block is large
+ * enough. TTS_E_BELOW_LIMIT: the chosen block starts below `limit`; *address is set and the
+ * block stays taken, as in the runtime's allocator. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_space_take(struct tts_space *space, uint64_t bytes,
                                              enum tts_direction direction, uint64_t limit,
                                              uint64_t *address);
@@ -88,7 +91,7 @@ TTS_NODISCARD enum tts_status tts_space_take(struct tts_space *space, uint64_t b
 TTS_NODISCARD enum tts_status tts_space_take_at(struct tts_space *space, uint64_t address,
                                                 uint64_t bytes);
 
-/* Gives a block back. TTS_E_NOT_FOUND: no taken block starts there; this is harmless.
+/* Gives a block back. TTS_E_NOT_FOUND: no taken block begins at this address; nothing changes.
  * TTS_E_NOMEM: there is no memory for the bookkeeping, and the block is still taken. */
 TTS_NODISCARD enum tts_status tts_space_give(struct tts_space *space, uint64_t address);
 
@@ -107,25 +110,26 @@ void tts_space_clear(struct tts_space *space);
 /* Copies the statistics to *out. Constant time. */
 void tts_space_get_stats(const struct tts_space *space, struct tts_space_stats *out);
 
-/* Write the lowest taken address to *address: the first as the runtime reports it (stale after
- * a clear or a take below the limit), the second the true one. Return false if there is none;
- * then *address is unchanged. */
+/* Set *address to the lowest taken address. The first function returns the address that the
+ * runtime reports, which is out of date after a clear or a take below the limit; the second
+ * returns the true one. Return false if there is none; then *address is unchanged. */
 bool tts_space_lowest_reported(const struct tts_space *space, uint64_t *address);
 bool tts_space_lowest(const struct tts_space *space, uint64_t *address);
 
-/* Writes the rounded size of the taken block that starts at `address`. TTS_E_NOT_FOUND: no
- * taken block starts there. */
+/* Sets *bytes to the rounded size of the taken block that begins at `address`. TTS_E_NOT_FOUND:
+ * no taken block begins there. */
 TTS_NODISCARD enum tts_status tts_space_size_at(const struct tts_space *space, uint64_t address,
                                                 uint64_t *bytes);
 
-/* Lists the free blocks that hold `bytes`, by size class, then by address, like the reference.
- * Writes the first `capacity` and returns how many there are. */
+/* Lists the free blocks with room for `bytes`, ordered by size class and then by address, as
+ * the runtime's allocator does. Writes at most `capacity` of them. Returns how many there
+ * are. */
 size_t tts_space_available(const struct tts_space *space, uint64_t bytes, struct tts_range *out,
                            size_t capacity);
 
-/* List all blocks, or the taken blocks, ordered by block id, and write the number of blocks to
- * *count. `capacity` must be at least tts_space_id_limit(), which is above every id in use.
- * Otherwise the result is TTS_E_RANGE. */
+/* List all blocks, or the taken blocks, in the order of their ids, and set *count to their
+ * number. `capacity` must be at least tts_space_id_limit(), which is above every id in use;
+ * otherwise the result is TTS_E_RANGE. */
 uint32_t tts_space_id_limit(const struct tts_space *space);
 TTS_NODISCARD enum tts_status tts_space_blocks(const struct tts_space *space,
                                                struct tts_block *out, size_t capacity,
@@ -134,27 +138,27 @@ TTS_NODISCARD enum tts_status tts_space_taken(const struct tts_space *space,
                                               struct tts_block *out, size_t capacity,
                                               size_t *count);
 
-/* Lists the retired ids, oldest first; the last one is reused next. Writes the first `capacity`
- * and returns how many there are. */
+/* Lists the retired ids, the oldest first; the last one is used next. Writes at most `capacity`
+ * of them. Returns how many there are. */
 size_t tts_space_unused_ids(const struct tts_space *space, uint32_t *out, size_t capacity);
 
-/* Walks all blocks in address order. Start with a zeroed cursor and stop at false. Any change
- * to the space makes the cursor invalid. */
+/* A walk over all blocks in the order of their addresses. Begin with a zeroed cursor, and stop
+ * when tts_space_next() returns false. After any change of the space the cursor is invalid. */
 struct tts_space_cursor {
-    uint64_t next_off;            /* relative address of the next block */
-    uint64_t free_off, free_size; /* next free block; size 0: none is left */
+    uint64_t next_off;            /* offset of the next block in the space */
+    uint64_t free_off, free_size; /* the next free block; the size is 0 if there is none */
     uint32_t free_id, prev_id;
     bool started;
 };
 bool tts_space_next(const struct tts_space *space, struct tts_space_cursor *cursor,
                     struct tts_block *out);
 
-/* Makes a second space in the same state, including ids, with its own memory from the same
+/* Makes a second space in the same state, with the same ids, and its own memory from the same
  * allocator. The caller frees it. TTS_E_NOMEM: out of memory. */
 TTS_NODISCARD enum tts_status tts_space_copy(const struct tts_space *space,
                                              struct tts_space **out);
-/* Returns whether both spaces have the same configuration and state, so that every later call
- * has the same result in both. */
+/* Returns true if both spaces have the same configuration and state, so that every later call
+ * gives the same result in both. */
 bool tts_space_equal(const struct tts_space *a, const struct tts_space *b);
 
 void tts_space_get_config(const struct tts_space *space, struct tts_space_config *out);

@@ -27,7 +27,7 @@ bool tts_space_lowest_reported(const struct tts_space *s, uint64_t *address)
     return true;
 }
 
-/* Finds the first free block that starts at or after an offset. All values are in bytes. */
+/* Finds the first free block that starts at `off` or later. All values are in bytes. */
 static bool next_free(const struct tts_space *s, uint64_t off, struct tts_unit_block *out)
 {
     const struct tts_blocks *b = s->blocks;
@@ -78,7 +78,8 @@ size_t tts_space_available(const struct tts_space *s, uint64_t bytes, struct tts
     uint32_t classes = s->blocks->classes;
     size_t place[TTS_SIZECLASS_MAX + 1] = {0};
     struct tts_unit_block b = {0};
-    /* A counting sort: count the blocks of each class, then put each block in its place. */
+    /* This is a counting sort: first count the blocks of each class, then put each block in its
+     * place. */
     for (uint64_t off = 0; next_free(s, off, &b); off = b.start + b.size)
         place[tts_sizeclass_of(b.size, classes) + 1] += b.size >= need;
     for (uint32_t c = 0; c < TTS_SIZECLASS_MAX; c++)
@@ -118,8 +119,8 @@ bool tts_space_next(const struct tts_space *s, struct tts_space_cursor *cursor,
     uint64_t off = cursor->next_off;
     if (off >= s->config.size_bytes)
         return false;
-    /* Blocks tile the space: the block at this offset is the next free block, or it is
-     * taken. */
+    /* Blocks tile the space, so the block at this offset is either the next free block or a
+     * taken one. */
     struct tts_unit_block block = {off, cursor->free_size, cursor->free_id}, after;
     bool taken = cursor->free_off != off;
     if (taken) {
@@ -158,8 +159,8 @@ size_t tts_space_unused_ids(const struct tts_space *s, uint32_t *out, size_t cap
     return ids->count;
 }
 
-/* Puts each block at the index of its id, then closes the gaps of retired ids and unwanted
- * blocks. */
+/* Puts each block at the index of its id, then closes the gaps that retired ids and unwanted
+ * blocks leave. */
 static enum tts_status by_id(const struct tts_space *s, bool taken_only, struct tts_block *out,
                              size_t capacity, size_t *count)
 {
@@ -228,8 +229,8 @@ size_t tts_space_memory(const struct tts_space *s)
     return sizeof(*s) + s->blocks->ops->memory(s->blocks);
 }
 
-/* Checks that the blocks tile the space, that no two free blocks are adjacent, and that the
- * totals are correct. */
+/* Returns true if the blocks tile the space, no two free blocks are adjacent, and the totals
+ * are correct. */
 static bool tiling_is_valid(const struct tts_space *s)
 {
     struct tts_space_cursor cursor = {0};

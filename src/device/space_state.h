@@ -1,4 +1,4 @@
-/* space_state.h: the parts of a space. Only for the device room. */
+/* space_state.h: the fields of a space. Only for the device room. */
 #pragma once
 
 #include "base/compiler.h"
@@ -7,20 +7,22 @@
 
 #define TTS_SPACE_NO_LOWEST UINT64_MAX
 
-/* All offsets are relative to the first byte of the space. */
+/* A space. All its offsets are relative to its first byte. */
 struct tts_space {
     const struct tts_blocks_ops *ops; /* functions of `blocks` */
     struct tts_blocks *blocks;
     bool align_is_uneven; /* the alignment is not a power of two */
-    /* Lowest taken offset as the reference reports it; TTS_SPACE_NO_LOWEST: none. */
+    /* Lowest taken offset as the runtime's allocator reports it; TTS_SPACE_NO_LOWEST if there
+     * is none. */
     uint64_t lowest_off;
     struct tts_space_config config;
-    uint64_t shrunk_bytes; /* cut off at the bottom: blocks tile [shrunk_bytes, size) */
+    uint64_t shrunk_bytes; /* bytes that were cut off at the bottom: the blocks tile
+                              [shrunk_bytes, size) */
     const struct tts_alloc *alloc;
 };
 
-/* Returns the rounded size of a request. The result is 0 only if the minimum is 0. It is larger
- * than the space if an empty space cannot hold the request. */
+/* Returns the size of the block for a request. The size is 0 only if the minimum is 0. It
+ * exceeds the size of the space if even an empty space has no room for the request. */
 static inline uint64_t tts_space_rounded(const struct tts_space *s, uint64_t bytes)
 {
     uint64_t need = bytes > s->config.min_bytes ? bytes : s->config.min_bytes;
@@ -34,7 +36,7 @@ static inline uint64_t tts_space_rounded(const struct tts_space *s, uint64_t byt
     return need;
 }
 
-/* Converts an offset to units. Returns false if no block can start or end there. */
+/* Converts an offset to units. Returns false if no block can begin or end at this offset. */
 static inline bool tts_space_in_units(const struct tts_space *s, uint64_t off, uint64_t *units)
 {
     uint32_t shift = s->blocks->unit_shift;
@@ -47,8 +49,8 @@ static inline void tts_space_lower_lowest(struct tts_space *s, uint64_t off)
     s->lowest_off = off < s->lowest_off ? off : s->lowest_off;
 }
 
-/* Swaps the contents of two spaces. Both structs keep their address. Used to make a change in a
- * copy first. */
+/* Swaps the contents of two spaces; the structs stay where they are. Used to prepare a change
+ * in a copy. */
 static inline void tts_space_swap(struct tts_space *a, struct tts_space *b)
 {
     assert(a->alloc == b->alloc);
