@@ -22,8 +22,9 @@ static const struct tts_option table[] = {
 
 enum { ARGS_MAX = 12 };
 
-/* Parses `line`, split at blanks. Returns the values in the order of the table and the operands
- * as one text, "map=x stats | a b", or the message and the exit code. */
+/* Parses `line`, split at blanks. Returns the values in the order of the table and then the
+ * operands as one text, such as "map=x stats | a b". After a failure returns the message and
+ * the exit code. */
 static const char *parse(const char *line)
 {
     static char out[512];

@@ -112,7 +112,8 @@ static unsigned char *stored(const char *path, size_t *len)
     return bytes;
 }
 
-/* Checks for each pool that `show` prints the same from the figures and from the events. */
+/* Checks for each pool that `show` prints the same text from the stored figures and from the
+ * events. */
 static void check_figures(const char *path, const char *op_path)
 {
     struct tts_error err;
@@ -142,8 +143,8 @@ T_TEST(what_is_loaded_is_what_would_be_read)
     free(bytes);
 }
 
-/* If this test fails, the stored data or its calculation has changed: raise VERSION, then pack
- * the file again (tests/e2e/pack.sh contains the story of such a file). */
+/* If this test fails, the stored data or its calculation has changed. Then raise VERSION and
+ * pack the file again (tests/e2e/pack.sh has the story of such a file). */
 T_TEST(figures_of_an_older_build_are_those_of_today_or_have_another_version)
 {
     check_figures(TTS_GOLDEN_DIR "/show/figures.tts", "ttnn::linear > matmul_");
@@ -208,9 +209,10 @@ T_TEST(whatever_the_bytes_are_they_are_taken_or_not)
     for (size_t i = 2; i < len; i++) {
         unsigned char kept = bytes[i];
         bytes[i] = others[i % sizeof others] != kept ? others[i % sizeof others] : 77;
-        if (load_bytes(show, bytes, i % 5 == 0 ? i : len)) { /* every fifth is truncated */
+        /* Every fifth attempt cuts the bytes. */
+        if (load_bytes(show, bytes, i % 5 == 0 ? i : len)) {
             char *text = shown(show);
-            /* a count below the length of its list */
+            /* A count must not be below the length of its list. */
             T_TRUE(!strstr(text, "not_listed\": 18446744073709"));
             free(text);
             taken++;

@@ -1,5 +1,5 @@
-/* Runs the same history as a sequence of the device language and as items. Addresses and
- * failures must be the same. */
+/* Runs the same history twice, as a sequence of the device language and as items. Addresses and
+ * failures must be equal. */
 #include "analysis/whatif.h"
 #include "harness/devseq_rig.h"
 #include "harness/t.h"
@@ -13,7 +13,8 @@ struct story {
     struct rig *rig; /* runs the device language */
     struct tts_whatif *whatif;
     uint64_t seq, live_bytes[TTS_POOLS], most_bytes[TTS_POOLS];
-    struct tts_event made[IDS]; /* size 0: no buffer with this id is live */
+    /* The ALLOC event of each live id; size 0: the id is not live. */
+    struct tts_event made[IDS];
     uint64_t failures, addresses;
 };
 
@@ -32,7 +33,8 @@ static void count_bytes(struct story *story, const struct tts_event *event, bool
     *most = *live > *most ? *live : *most;
 }
 
-/* Writes the first `cores` cores, in rows of `columns`: "0-0..7-2+0-3..4-3". */
+/* Writes the first `cores` cores of a grid with `columns` columns, such as
+ * "0-0..7-2+0-3..4-3". */
 static void format_cores(char out[64], uint32_t cores, uint32_t columns)
 {
     uint32_t rows = cores / columns, rest = cores % columns;
@@ -83,8 +85,9 @@ static struct tts_event draw(uint64_t *rng, uint64_t id)
         event.size_bytes = count * event.page_bytes * event.cores;
     } else {
         event.size_bytes = count * event.page_bytes;
+        /* An L1 event must have a value; it is not used here. */
         if (event.pool == TTS_POOL_L1)
-            event.bytes_per_bank = event.page_bytes; /* any value; an L1 event must state one */
+            event.bytes_per_bank = event.page_bytes;
     }
     return event;
 }
@@ -161,5 +164,6 @@ T_TEST(the_same_sequence_gives_the_same_addresses_and_failures)
         tts_whatif_free(story.whatif);
         rig_end(story.rig);
     }
-    T_TRUE(failures > 100 && addresses > 1000); /* the history contains enough of both */
+    /* The history must have enough failures and addresses. */
+    T_TRUE(failures > 100 && addresses > 1000);
 }

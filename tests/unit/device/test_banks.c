@@ -93,7 +93,8 @@ static bool holds_none(const struct tts_banks *banks, uint32_t allocator)
     return !tts_banks_lowest(banks, allocator, &address) && address == 77;
 }
 
-/* Runs a script on new banks, once with the block alignment of each architecture. */
+/* Runs a script on new banks, once with a block alignment of 32 bytes (Wormhole) and once with
+ * 64 bytes (Blackhole). */
 static void with_both(struct tts_banks_config config, void (*script)(struct tts_banks *))
 {
     for (uint64_t alignment = 32; alignment <= 64; alignment += 32) {
@@ -111,7 +112,7 @@ static struct tts_banks_config linked(struct tts_banks_config config)
     return config;
 }
 
-/* --- test cases of the reference -------------------------------------------------------- */
+/* --- test cases of the runtime's allocator ---------------------------------------------- */
 
 static void independent_up(struct tts_banks *b)
 {
@@ -293,7 +294,8 @@ T_TEST(after_a_clear_all_is_as_at_first)
     with_both(linked(pool), cleared);
 }
 
-/* Allocator 0 serves all banks, each other allocator serves one bank. */
+/* Makes a graph in which allocator 0 serves all banks, and each other allocator serves one bank
+ * and depends on allocator 0. */
 static struct tts_banks_config star(uint32_t *on, uint32_t banks,
                                     struct tts_dependency *dependency)
 {
@@ -507,7 +509,7 @@ T_TEST(ranges_of_others_are_left_out_in_any_order)
     request.taken_count = sizeof taken / sizeof taken[0];
     T_EQ(take(banks, request), 3 * K);
     request.bytes = 3 * K;
-    refused(banks, request, TTS_E_INVALID); /* 4 KiB + 2 bytes is not aligned to a page */
+    refused(banks, request, TTS_E_INVALID); /* the address 4 KiB + 2 is not aligned to a page */
     request.bytes = 4 * K;
     T_EQ(take(banks, request), 9 * K);
     request.direction = TTS_DIRECTION_DOWN;
@@ -543,7 +545,7 @@ T_TEST(a_limit_leaves_out_the_part_of_a_free_block_below_it)
 T_TEST(a_busy_range_may_reach_over_several_free_blocks)
 {
     struct tts_banks *banks = banks_of(linked(pool));
-    /* free: 1, 3, 5, 7 and so on. */
+    /* Only the blocks 1, 3, 5, 7 and so on stay free. */
     for (uint64_t i = 0; i < 8; i += 2)
         T_EQ(tts_banks_take_at(banks, 2, i * K, K), TTS_OK);
     T_EQ(tts_banks_take_at(banks, 0, K, 5 * K - 512), TTS_OK);
@@ -564,24 +566,25 @@ T_TEST(from_above_a_block_that_rounding_pushes_past_its_room_is_invalid)
     refused(banks, downward(0, 0), TTS_E_INVALID);
     T_TRUE(holds_none(banks, 0));
     T_EQ(up(banks, 0, 16), 0);
-    T_EQ(up(banks, 2, 16), 32); /* the neighbour holds the rounded block */
+    T_EQ(up(banks, 2, 16), 32); /* the neighbour holds [0, 32), its rounded block */
     T_EQ(up(banks, 2, 0), 64);
     T_EQ(up(banks, 2, 1), 96);
     done(banks);
 }
 
-/* A free block must hold the rounded size. The part that neighbours leave of it must only hold
- * the requested bytes. */
+/* A free block must have room for the rounded size. The part of the block that neighbours leave
+ * needs room only for the requested bytes. */
 T_TEST(rounding_counts_for_the_block_and_not_for_the_gap)
 {
     struct tts_banks_config config = linked(pool);
     config.page_alignment_bytes = 16;
     struct tts_banks *banks = banks_of(config);
-    T_EQ(tts_banks_take_at(banks, 0, 16, 32), TTS_OK); /* leaves [0, 16) free */
+    T_EQ(tts_banks_take_at(banks, 0, 16, 32), TTS_OK); /* the free block [0, 16) is left */
     T_EQ(up(banks, 0, 16), 48);
     T_EQ(tts_banks_take_at(banks, 1, 16, 32), TTS_OK);
-    T_EQ(tts_banks_take_at(banks, 2, 48, 32), TTS_OK); /* free: [0, 48); gap: [0, 16) */
-    T_EQ(up(banks, 2, 16), 0); /* its rounded block overlaps blocks of 0 and 1 */
+    /* The free block [0, 48) is left, and its gap [0, 16). */
+    T_EQ(tts_banks_take_at(banks, 2, 48, 32), TTS_OK);
+    T_EQ(up(banks, 2, 16), 0); /* the rounded block overlaps blocks of allocators 0 and 1 */
     done(banks);
 }
 

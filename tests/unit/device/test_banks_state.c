@@ -51,7 +51,8 @@ static uint64_t up(struct tts_banks *banks, uint32_t allocator, uint64_t bytes)
     return address;
 }
 
-/* Takes a block below the limit: it stays taken, and the runtime does not know it. */
+/* Takes a block below the limit, so that the block is left behind: it stays taken, and the
+ * runtime does not know it. */
 static uint64_t leave(struct tts_banks *banks, uint64_t bytes)
 {
     uint64_t address = 77;
@@ -102,7 +103,7 @@ T_TEST(a_block_that_was_left_behind_can_be_given_and_is_then_like_any_other)
     give(banks, 0, K);
     T_EQ(tts_banks_give(banks, 0, K), TTS_E_NOT_FOUND);
     T_TRUE(tts_banks_is_valid(banks));
-    T_EQ(up(banks, 0, K), K); /* not left behind this time */
+    T_EQ(up(banks, 0, K), K); /* this block is above the limit, so it is not left behind */
     T_EQ(tts_banks_give_all(banks), TTS_OK);
     T_EQ(up(banks, 0, K), K);
     T_EQ(taken_blocks(banks, 0), 3);
@@ -256,7 +257,7 @@ T_TEST(beginning_again_starts_over)
     water_is(banks, K, 0);
     up(banks, 0, K);
     give(banks, 0, 0);
-    water_is(banks, K, 0); /* the mark was not watched */
+    water_is(banks, K, 0); /* no mark was begun, so the mark is unchanged */
     done(banks);
 }
 
@@ -313,7 +314,8 @@ T_TEST(extracted_ranges_are_rounded_sorted_and_fused)
     T_EQ(tts_banks_take_at(banks, 0, 2 * K, K), TTS_OK);
     T_EQ(tts_banks_take_at(banks, 0, K, K), TTS_OK);
     T_EQ(tts_banks_take_at(banks, 0, 3 * K, 1), TTS_OK);
-    T_EQ(tts_banks_take_at(banks, 1, 40 * K, K), TTS_OK); /* in another allocator */
+    /* This block belongs to another allocator. */
+    T_EQ(tts_banks_take_at(banks, 1, 40 * K, K), TTS_OK);
     T_EQ(tts_banks_extract(banks, &held), TTS_OK);
     STATE_IS(&held, {K, 3 * K + 32}, {20 * K, 21 * K});
     T_EQ(held.config.banks, 4);
@@ -383,7 +385,8 @@ T_TEST(a_merge_is_the_union)
     tts_banks_state_release(&none);
 }
 
-/* Checks that the state cannot be merged or used for an override. */
+/* Checks that a state with this configuration can neither be merged nor used for an
+ * override. */
 static void does_not_fit(struct tts_banks *banks, struct tts_banks_config config)
 {
     struct tts_banks_state into = {.config = pool}, from = {.config = config};
@@ -452,7 +455,7 @@ T_TEST(after_an_override_adjacent_buffers_are_one_block)
     T_EQ(up(to, 0, K), 4 * K);
     T_EQ(tts_banks_give(to, 0, K), TTS_E_NOT_FOUND);
     T_EQ(tts_banks_give(to, 0, 3 * K), TTS_E_NOT_FOUND);
-    give(to, 0, 0); /* one block holds all four ranges */
+    give(to, 0, 0); /* one block has all four ranges */
     T_EQ(tts_banks_give(to, 0, 0), TTS_E_NOT_FOUND);
     T_EQ(up(to, 0, 4 * K), 0);
     give(to, 0, 10 * K);
@@ -478,12 +481,12 @@ T_TEST(an_override_is_for_allocator_0_and_does_not_reach_what_was_left_behind)
     leave(banks, K);
     up(banks, 0, K);
     T_EQ(tts_banks_override(banks, &held), TTS_E_FULL);
-    T_EQ(taken_blocks(banks, 0), 2); /* unchanged */
+    T_EQ(taken_blocks(banks, 0), 2); /* the refused override has changed nothing */
     T_EQ(up(banks, 0, K), 2 * K);
     give(banks, 0, 0);
     T_EQ(tts_banks_override(banks, &held), TTS_OK);
     T_EQ(taken_blocks(banks, 0), 1);
-    T_EQ(tts_banks_give_all(banks), TTS_OK); /* includes the blocks of the override */
+    T_EQ(tts_banks_give_all(banks), TTS_OK); /* also gives back the blocks of the override */
     T_EQ(taken_blocks(banks, 0), 0);
     add(&held, 63 * K, 65 * K);
     T_EQ(tts_banks_override(banks, &held), TTS_E_FULL);
@@ -584,8 +587,8 @@ static void sweep_state(struct sweep *s, struct tts_banks_config config)
     tts_banks_state_release(&more);
 }
 
-/* One allocator without neighbours. Every third block is left behind, so that giving the others
- * back makes many free blocks. */
+/* Tests an allocator without neighbours. Every third block is left behind, so that giving the
+ * others back makes many free blocks. */
 static void sweep_alone(struct sweep *s)
 {
     sweep_new(s, pool);
@@ -617,7 +620,7 @@ static void run_sweep(void (*script)(struct sweep *), bool fail_after)
         s.heap.fail_after = fail_after;
         script(&s);
         failed = s.heap.failed;
-        T_TRUE(failed > 0 || n > 30); /* the test needs more than 30 allocations */
+        T_TRUE(failed > 0 || n > 30); /* the test makes more than 30 allocations */
         tts_banks_state_release(&s.state);
         done(s.banks);
         T_TRUE(heap_is_settled(&s.heap));

@@ -23,7 +23,8 @@ static enum tts_status need_of(const char *preset, const struct tts_request *req
     return tts_request_need(request, &pool, chip.fact[TTS_FACT_GRID].value, out, &err);
 }
 
-/* The examples of the table in docs/design/buffers.md: interleaved pages of one size. */
+/* The examples from the table in docs/design/buffers.md: interleaved buffers whose pages have
+ * one size. */
 T_TEST(interleaved_buffers_take_what_the_table_says)
 {
     static const struct {
@@ -83,7 +84,8 @@ T_TEST(a_shard_of_three_pages_is_rounded_as_a_whole)
 T_TEST(pages_of_a_classic_shard_are_divided_without_remainder)
 {
     struct tts_core_range range = {0, 0, 3, 0};
-    struct tts_shard shard = {.shard_height = 95, /* 2 whole pages of 32, and a rest */
+    /* Two whole pages of 32 rows, and a part of a third. */
+    struct tts_shard shard = {.shard_height = 95,
                               .shard_width = 70,
                               .page_height = 32,
                               .page_width = 32,
@@ -95,7 +97,7 @@ T_TEST(pages_of_a_classic_shard_are_divided_without_remainder)
     struct tts_need need;
     T_EQ(need_of("n150", &request, &need), TTS_OK);
     T_EQ(need.bytes_per_bank, 4 * 2048);
-    T_EQ(need.banks, 4); /* all cores of the grid, with or without data */
+    T_EQ(need.banks, 4); /* all cores of the grid count, even without data */
 }
 
 T_TEST(a_classic_tensor_has_no_more_shards_than_cores)
@@ -112,10 +114,10 @@ T_TEST(a_classic_tensor_has_no_more_shards_than_cores)
         .pool = TTS_POOL_L1, .size_bytes = 16 * 1024, .page_bytes = 1024, .shard = &shard};
     struct tts_need need;
     T_EQ(need_of("n150", &request, &need), TTS_OK);
-    shard.tensor_width_pages = 17; /* enough pages, but too few shards */
+    shard.tensor_width_pages = 17; /* enough pages, but the tensor needs more shards */
     request.size_bytes = 17 * 1024;
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
-    shard.tensor_width_pages = 18; /* not the size of the buffer */
+    shard.tensor_width_pages = 18; /* the tensor is not as large as the buffer */
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
 }
 
@@ -133,7 +135,7 @@ T_TEST(shards_of_a_distribution_go_round_the_cores)
     T_EQ(need.banks, 4);
     T_EQ(need.bytes_per_bank, 2 * 6 * 2048);
     T_EQ(need.pages, 4 * 12);
-    range.x1 = 7; /* fewer shards than cores: only cores with a shard count */
+    range.x1 = 7; /* there are fewer shards than cores, so only cores with a shard count */
     T_EQ(need_of("n150", &request, &need), TTS_OK);
     T_EQ(need.banks, 6);
     T_EQ(need.bytes_per_bank, 6 * 2048);
@@ -154,7 +156,7 @@ T_TEST(a_grid_is_trimmed_to_the_shards)
     T_EQ(need_of("n150", &request, &need), TTS_OK);
     T_EQ(need.banks, 9);
     T_EQ(need.bytes_per_bank, 8 * 1024);
-    spread.tensor[0] = 33; /* nine shards for eight rows */
+    spread.tensor[0] = 33; /* nine rows of shards do not fit on eight rows of cores */
     request.size_bytes = UINT64_C(33) * 6 * 1024;
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
 }
@@ -177,7 +179,7 @@ T_TEST(with_both_shardings_pages_are_of_one_and_cores_of_the_other)
     T_EQ(need_of("n150", &request, &need), TTS_OK);
     T_EQ(need.banks, 3);
     T_EQ(need.bytes_per_bank, 8 * 1024);
-    shard.shard_height = 7; /* too few pages for the shards that are dealt */
+    shard.shard_height = 7; /* a core has too few pages for the shards dealt to it */
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
 }
 
@@ -200,20 +202,20 @@ T_TEST(what_the_runtime_does_not_take_is_refused)
     struct tts_request request = {
         .pool = TTS_POOL_L1, .size_bytes = 8192, .page_bytes = 1000, .shard = NULL};
     struct tts_need need = {.pages = 77};
-    /* The page does not divide the size. */
+    /* The size is not a multiple of the page. */
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     request.page_bytes = 0;
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     request.page_bytes = 1024;
-    request.pool = TTS_POOL_L1_SMALL; /* allows only sharded buffers */
+    request.pool = TTS_POOL_L1_SMALL; /* L1_SMALL allows only sharded buffers */
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     request.shard = &shard;
-    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID); /* outside the grid */
+    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID); /* the range is outside the grid */
     range.x1 = 6;
-    /* Eight pages for seven shards. */
+    /* There are eight pages for seven shards. */
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     shard.cores = (struct tts_shard_cores){twice, 2, false};
-    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID); /* a core is named twice */
+    T_EQ(need_of("n150", &request, &need), TTS_E_INVALID); /* two ranges name the same core */
     shard.cores.count = 0;
     T_EQ(need_of("n150", &request, &need), TTS_E_INVALID);
     request.shard = NULL;
@@ -223,7 +225,7 @@ T_TEST(what_the_runtime_does_not_take_is_refused)
     T_EQ(need_of("n150", &request, &need), TTS_E_RANGE);
     request.page_bytes = 1;
     T_EQ(need_of("n150", &request, &need), TTS_E_RANGE);
-    T_EQ(need.pages, 77); /* not written */
+    T_EQ(need.pages, 77); /* a failed call does not change `need` */
 }
 
 T_TEST(dram_shards_name_banks_and_are_no_more_than_cores)

@@ -1,4 +1,4 @@
-/* Tests where circular buffers are placed, which are refused, and how many a program can
+/* Tests where circular buffers are placed, which ones are refused, and how many a program can
  * have. */
 #include "harness/cbs_rig.h"
 
@@ -42,7 +42,8 @@ T_TEST(several_ranges_begin_at_the_highest_of_them)
     T_EQ(on(cbs, right, 4 * TILE), BASE);
     T_EQ(on_both(cbs, left, right, TILE), BASE + 4 * TILE);
     T_EQ(on(cbs, left, TILE), BASE + 5 * TILE);
-    room_is(cbs, 0, 3 * TILE, BASE + 6 * TILE); /* with a hole of three tiles */
+    /* Between its circular buffers is a hole of three tiles. */
+    room_is(cbs, 0, 3 * TILE, BASE + 6 * TILE);
     T_EQ(tts_cbs_at(cbs, 2)->overlaps, 0);
     tts_cbs_free(cbs);
 }
@@ -58,7 +59,7 @@ T_TEST(a_range_that_shares_a_core_is_pushed_up)
     tts_cbs_free(cbs);
 }
 
-/* The end of the middle range is the end of the right one. The middle range does not see the
+/* The end of the middle range comes from the right range. The middle range does not know the
  * higher end of the left one. */
 T_TEST(a_range_that_overlaps_two_is_laid_over_the_larger)
 {
@@ -70,7 +71,8 @@ T_TEST(a_range_that_overlaps_two_is_laid_over_the_larger)
     T_EQ(tts_cbs_at(cbs, 1)->overlaps, 0);
     T_EQ(tts_cbs_at(cbs, 2)->overlaps, 1);
     room_is(cbs, 0, 4 * TILE, BASE + 4 * TILE);
-    room_is(cbs, 1, 4 * TILE, BASE + 4 * TILE); /* the shared tile counts once */
+    /* Two circular buffers share one tile, which counts once. */
+    room_is(cbs, 1, 4 * TILE, BASE + 4 * TILE);
     room_is(cbs, 2, 3 * TILE, BASE + 3 * TILE);
     tts_cbs_free(cbs);
 }
@@ -83,7 +85,7 @@ T_TEST(a_range_around_two_is_laid_over_the_later_one)
     T_EQ(on(cbs, second, 5 * TILE), BASE);
     T_EQ(on(cbs, both, TILE), BASE + 2 * TILE);
     T_EQ(tts_cbs_at(cbs, 2)->overlaps, 1);
-    T_EQ(on(cbs, second, TILE), BASE + 5 * TILE); /* `second` has its own end */
+    T_EQ(on(cbs, second, TILE), BASE + 5 * TILE); /* `second` has an end of its own */
     T_EQ(tts_cbs_at(cbs, 3)->overlaps, 0);
     T_EQ(on(cbs, both, TILE), BASE + 6 * TILE);
     tts_cbs_free(cbs);
@@ -112,7 +114,8 @@ T_TEST(a_range_that_comes_up_late_sees_all_that_is_there)
     for (uint64_t i = 0; i < 130; i++)
         T_EQ(on(cbs, left, 32), BASE + 32 * i);
     T_EQ(on(cbs, right, 200 * 32), BASE);
-    T_EQ(on(cbs, both, 64), BASE + 130 * 32); /* after more than two words of bits */
+    /* More than 128 circular buffers need more than two words. */
+    T_EQ(on(cbs, both, 64), BASE + 130 * 32);
     T_EQ(tts_cbs_at(cbs, 131)->overlaps, 1);
     T_EQ(on(cbs, right, 32), BASE + 200 * 32);
     T_EQ(on(cbs, (struct tts_core_range){0, 3, 1, 3}, 32), BASE + 201 * 32);
@@ -153,7 +156,8 @@ T_TEST(one_on_an_l1_buffer_takes_nothing_of_the_region)
     struct tts_cbs *cbs = cbs_of(wormhole);
     T_EQ(global_on(cbs, all, 1400000), 1400000);
     T_EQ(on(cbs, all, TILE), BASE);
-    /* Even over another: global addresses are not checked. */
+    /* A global circular buffer may overlap another one, because the runtime does not check
+     * it. */
     T_EQ(global_on(cbs, all, BASE), BASE);
     T_EQ(on(cbs, all, TILE), BASE + TILE);
     for (size_t i = 0; i < 4; i++)
@@ -300,7 +304,7 @@ T_TEST(an_index_is_used_once_on_a_core)
     added(cbs, &cb);
     cb = with_index(&right, &three);
     cb.global = true;
-    added(cbs, &cb); /* a global one uses its index too */
+    added(cbs, &cb); /* a global circular buffer uses its index too */
     refused(cbs, with_index(&corner, &three), TTS_E_INVALID,
             "buffer index 3 is used on core 7-7 already");
     T_TRUE(tts_cbs_at(cbs, 3) == NULL);
@@ -317,7 +321,7 @@ T_TEST(what_ends_past_64_bits_is_out_of_range_and_changes_nothing)
     refused(cbs, cb, TTS_E_RANGE,
             "circular buffer of 18446744073709445952 bytes ends past 64 bits");
     cb.total_bytes--;
-    T_EQ(added(cbs, &cb), BASE); /* ends at the last address */
+    T_EQ(added(cbs, &cb), BASE); /* the circular buffer ends at the last address */
     refused(cbs, (struct tts_cb){.ranges = &row, .range_count = 1}, TTS_E_RANGE,
             "circular buffer of 0 bytes ends past 64 bits");
     struct tts_cb far = {.ranges = &row,
@@ -443,8 +447,8 @@ T_TEST(the_largest_grid_has_its_last_core_and_64_ranges)
     tts_cbs_free(cbs);
 }
 
-/* Builds a program with every kind of growth. Returns false if memory ran out; then nothing is
- * half done. */
+/* Builds a program that makes every array grow. Returns false if memory ran out; then no
+ * circular buffer is half added. */
 static bool build(struct tts_cbs *cbs)
 {
     struct tts_cb_index index = {0, 0};
@@ -470,7 +474,7 @@ static bool build(struct tts_cbs *cbs)
         T_TRUE(tts_cbs_at(cbs, i) == NULL);
         tts_cbs_tightest(cbs, &no_buffers, &after);
         T_MEM_EQ(&before, &after, sizeof before);
-        /* Works after memory is available again. */
+        /* The same call succeeds when memory is available again. */
         T_EQ(tts_cbs_add(cbs, &cb, &address, &err), TTS_OK);
         T_EQ(tts_cbs_at(cbs, i)->address, address);
         return false;
@@ -499,6 +503,6 @@ T_TEST(memory_may_run_out_at_any_time)
         tts_cbs_free(cbs);
         T_TRUE(heap_is_settled(&heap));
     }
-    /* Every allocation failed once: the object, its cores, three lists, three words. */
+    /* Each allocation failed once: the object, its cores, three lists, three words. */
     T_TRUE(at > 15);
 }

@@ -1,4 +1,4 @@
-/* Tests the check of the runtime, and the room that is left on each core. */
+/* Tests the check that the runtime makes, and the room that is left on each core. */
 #include "harness/cbs_rig.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ T_TEST(l1_small_is_not_part_of_what_the_runtime_checks)
     tts_cbs_free(cbs);
 }
 
-/* The numbers of tenstorrent/tt-metal#36426. */
+/* The numbers are from tenstorrent/tt-metal#36426. */
 T_TEST(a_program_beyond_l1_fails_in_the_words_of_the_report)
 {
     struct tts_cbs_config config = wormhole;
@@ -57,7 +57,7 @@ T_TEST(a_program_beyond_l1_fails_in_the_words_of_the_report)
     tts_cbs_reset(cbs, 5);
     on(cbs, all, 790 * TILE);
     struct tts_cbs_floor low = {.known = true, .address = 103552};
-    struct tts_failure failure = fails(cbs, &low); /* "beyond L1" is checked first */
+    struct tts_failure failure = fails(cbs, &low); /* the runtime checks "beyond L1" first */
     char text[TTS_FAILURE_TEXT_MAX];
     T_STR_EQ(
         tts_failure_text(&failure, text),
@@ -67,7 +67,7 @@ T_TEST(a_program_beyond_l1_fails_in_the_words_of_the_report)
     tts_cbs_free(cbs);
 }
 
-/* The numbers of tenstorrent/tt-xla#5206. */
+/* The numbers are from tenstorrent/tt-xla#5206. */
 T_TEST(a_program_in_l1_buffers_fails_in_the_words_of_the_report)
 {
     struct tts_cbs_config config = wormhole;
@@ -108,7 +108,8 @@ T_TEST(the_range_that_came_up_first_is_the_one_that_fails)
     on(cbs, left, L1);
     floor.address = BASE + TILE - 1;
     failure = fails(cbs, &floor);
-    T_EQ(failure.kind, TTS_FAILURE_CB_CLASH); /* a later range grows past L1 */
+    /* Only a later range grows beyond L1, so the clash comes first. */
+    T_EQ(failure.kind, TTS_FAILURE_CB_CLASH);
     T_EQ(failure.range.x0, 4);
     tts_cbs_free(cbs);
 }
@@ -119,15 +120,14 @@ T_TEST(a_range_with_nothing_but_global_ones_has_no_region)
     struct tts_cbs_floor floor = {.known = true, .address = 1};
     global_on(cbs, all, UINT64_MAX - TILE);
     fits(cbs, &floor);
-    /* The range has a region as soon as another circular buffer is placed on one of its
-     * cores. */
+    /* A range has a region as soon as another circular buffer is placed on one of its cores. */
     on(cbs, (struct tts_core_range){2, 2, 2, 2}, TILE);
     struct tts_failure failure = fails(cbs, &floor);
     T_EQ(failure.range.x1, 7);
     T_EQ(failure.region_end, BASE + TILE);
     tts_cbs_reset(cbs, 0);
     on(cbs, (struct tts_core_range){2, 2, 2, 2}, TILE);
-    global_on(cbs, all, BASE); /* the same in the other order */
+    global_on(cbs, all, BASE); /* places both in the other order */
     floor.address = BASE + TILE;
     fits(cbs, &floor);
     T_EQ(on(cbs, all, TILE), BASE + TILE);
@@ -181,7 +181,7 @@ T_TEST(a_core_has_what_lies_between_its_region_and_the_lowest_buffer)
     room = room_of(cbs, &floor, 7, 7);
     T_EQ(room.free_bytes, 0);
     T_EQ(room.excess_bytes, 60);
-    floor.address = L1; /* L1_SMALL begins below this */
+    floor.address = L1; /* L1_SMALL begins below this address */
     T_EQ(room_of(cbs, &floor, 7, 7).ceiling, L1 - 65536);
     room.cb_bytes = 77;
     T_EQ(tts_cbs_core(cbs, &floor, (struct tts_core){8, 0}, &room), TTS_E_RANGE);
@@ -213,10 +213,10 @@ T_TEST(the_tightest_core_has_the_least_room_and_the_lowest_place)
     for (size_t i = 0; i < COUNT(floors); i++)
         floors[i] = BASE + TILE;
     struct tts_cbs_floor floor = {.known = true, .by_core = floors};
-    tightest_is(cbs, &floor, 5, 6); /* one tile too much */
+    tightest_is(cbs, &floor, 5, 6); /* core (5, 6) has one tile too much */
     floors[7 * 8 + 1] = BASE - 1;
     tightest_is(cbs, &floor, 5, 6);
-    floors[4 * 8 + 4] = BASE - 1; /* one tile and one byte too much */
+    floors[4 * 8 + 4] = BASE - 1; /* core (4, 4) has one tile and one byte too much */
     tightest_is(cbs, &floor, 4, 4);
     tts_cbs_free(cbs);
 }

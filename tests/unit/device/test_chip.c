@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
-enum { NONE = -1 }; /* unknown, in a table */
+enum { NONE = -1 }; /* a value that is unknown */
 
-/* Rows of the table of architectures: key, then the values for Grayskull, Wormhole, Blackhole,
+/* The table of architectures: a key, and its values for Grayskull, Wormhole, Blackhole and
  * Quasar. */
 static const struct {
     enum tts_fact_key key;
@@ -66,16 +66,16 @@ T_TEST(every_architecture_has_the_numbers_of_the_table)
 
 T_TEST(the_table_of_architectures_misses_only_what_boards_say)
 {
-    /* All facts except CHIPS, TENSIX_GRID and GRID. */
+    /* The table has all facts except CHIPS, TENSIX_GRID and GRID. */
     T_EQ(sizeof(arch_facts) / sizeof(arch_facts[0]), TTS_FACTS - 3);
 }
 
-/* Rows of the table of boards: name, Tensix grid, compute grid. */
+/* The table of boards: the name, the Tensix grid and the compute grid. */
 static const struct {
     const char *name;
     enum tts_arch arch;
     enum tts_origin cores_origin;
-    uint32_t chips, dram_banks, columns, rows; /* 0 columns: unknown */
+    uint32_t chips, dram_banks, columns, rows; /* columns and rows: 0 if unknown */
     uint32_t cores[TTS_DISPATCHES];
 } boards[] = {
     {"n150", TTS_ARCH_WORMHOLE, TTS_ORIGIN_KNOWN, 1, 12, 8, 9, {64, 63, 64, 72}},

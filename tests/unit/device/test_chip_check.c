@@ -5,8 +5,8 @@
 
 static const struct {
     const char *preset;
-    const char *sets[6]; /* key, value, ... */
-    const char *names;   /* key in the message; NULL: the check passes */
+    const char *sets[6]; /* pairs of a key and a value */
+    const char *names;   /* the key in the message; NULL if the check passes */
 } checks[] = {
     {"n150", {"dram_alignment", "48"}, "'dram_alignment'"},
     {"n150", {"dram_alignment", "0"}, "'dram_alignment'"},
@@ -41,7 +41,8 @@ static const struct {
     {"n150", {"l1_base", "1499136"}, "'l1_small'"},
     {"n150", {"l1_base", "1499135"}, NULL},
     {"n150", {"l1_small", "1393472"}, "'l1_small'"},
-    {"n150", {"l1_small", "1393441"}, "'l1_small'"}, /* rounded up to the whole L1 */
+    /* Rounding makes it as large as the whole L1. */
+    {"n150", {"l1_small", "1393441"}, "'l1_small'"},
     {"n150", {"l1_small", "1393440"}, NULL},
     {"n150", {"l1_small", "65536G"}, "'l1_small'"},
     {"n150", {"l1_size", "0"}, "'l1_size'"},
@@ -128,9 +129,10 @@ T_TEST(all_of_dram_can_be_counted)
     struct tts_chip chip;
     struct tts_error err = {0};
     T_EQ(tts_chip_preset("n150", &chip, NULL), TTS_OK);
-    T_EQ(tts_chip_set(&chip, "dram_bank_size", "70368744177664", NULL), TTS_OK); /* 2^46 */
+    /* This is 2^46. */
+    T_EQ(tts_chip_set(&chip, "dram_bank_size", "70368744177664", NULL), TTS_OK);
     T_EQ(tts_chip_set(&chip, "dram_banks", "131072", NULL), TTS_OK);
-    T_EQ(tts_chip_check(&chip, NULL), TTS_OK); /* 2^63 */
+    T_EQ(tts_chip_check(&chip, NULL), TTS_OK); /* the product is 2^63 */
     T_EQ(tts_chip_set(&chip, "dram_banks", "262144", NULL), TTS_OK);
     T_EQ(tts_chip_check(&chip, &err), TTS_E_INVALID);
     T_STR_EQ(err.text, "'dram_banks' times 'dram_bank_size' is past 64 bits");

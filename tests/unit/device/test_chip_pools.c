@@ -22,7 +22,8 @@ static void same(struct tts_pool_layout a, struct tts_pool_layout b)
     T_EQ(a.direction, b.direction);
 }
 
-/* banks, bank bytes, offset, nominal, page and block alignment, limit, direction */
+/* The values are banks, bank bytes, offset, nominal bytes, three alignments (of a page, of a
+ * page in a bank, of a block), limit and direction. */
 static const struct tts_pool_layout wormhole_dram = {
     12, 1070773184, 2968640, 1073741824, 32, 32, 32, 0, TTS_DIRECTION_UP};
 static const struct tts_pool_layout wormhole_l1 = {64, 1393472, 105664, 1499136,           16,
@@ -92,8 +93,8 @@ T_TEST(a_trace_region_is_taken_off_the_top_of_every_dram_bank)
     T_EQ(chip.fact[TTS_FACT_TRACE_REGION].value, 95693824);
 }
 
-/* The budget is rounded up to the alignment and divided by the number of banks; the part is
- * rounded up to 8192. */
+/* The size of the trace region is rounded up to the alignment and divided by the number of
+ * banks. Then the part of a bank is rounded up to 8192. */
 T_TEST(the_trace_part_of_a_bank_is_rounded_twice)
 {
     static const struct {
@@ -119,14 +120,14 @@ T_TEST(the_trace_part_of_a_bank_is_rounded_twice)
         T_EQ(trace.offset_bytes, dram.offset_bytes + dram.bank_bytes);
         T_EQ(trace.offset_bytes + trace.bank_bytes, dram.nominal_bytes);
     }
-    /* A single bank and a large alignment show the first rounding. */
+    /* With a single bank and a large alignment only the first rounding matters. */
     struct tts_chip chip = chip_of("n150");
     set(&chip, "dram_alignment", "1M");
     set(&chip, "dram_banks", "1");
     set(&chip, "l1_base", "105664");
     set(&chip, "trace_region", "1");
     T_EQ(pool_of(&chip, TTS_POOL_TRACE).bank_bytes, 1 << 20);
-    /* A small alignment shows that a fraction of a byte counts as one byte. */
+    /* With a small alignment the part is not a whole number of bytes, and is rounded up. */
     set(&chip, "dram_alignment", "1");
     set(&chip, "dram_banks", "12");
     set(&chip, "trace_region", "98305");
@@ -156,7 +157,8 @@ T_TEST(l1_asked_for_at_open_is_what_the_pool_has)
     T_EQ(l1.bank_bytes, 1344544);
 }
 
-/* Sizes of L1 banks in messages of the runtime, with the base and the L1_SMALL of that time. */
+/* The sizes of L1 banks from messages of the runtime, with the base and the L1_SMALL of the
+ * version that printed them. */
 T_TEST(bank_sizes_of_real_messages_come_out)
 {
     static const struct {
@@ -306,7 +308,7 @@ T_TEST(what_was_set_moves_the_parts)
 {
     struct tts_chip chip = chip_of("quasar");
     set(&chip, "l1_small", "1");
-    set(&chip, "mailbox_base", "211440"); /* not below the end of the map */
+    set(&chip, "mailbox_base", "211440"); /* the mailbox is not below the end of the map */
     set(&chip, "llk_debug_size", "151793");
     set(&chip, "noc_counters_base", "0");
     set(&chip, "packet_pool_size", "13825");
@@ -346,7 +348,7 @@ T_TEST(no_parts_without_their_facts)
     T_EQ(err.status, TTS_E_INVALID);
 }
 
-/* Values near the edges of the map, so that regions overlap in all ways. */
+/* The values are near the edges of the map, so that regions overlap in all ways. */
 T_TEST(parts_tile_l1_whatever_is_set)
 {
     static const char *const presets[] = {"n150", "p150", "grayskull", "quasar"};

@@ -100,8 +100,8 @@ T_TEST(a_text_that_is_no_value_changes_nothing_and_names_the_key)
         {"l1_small", "65537G", TTS_E_RANGE},
         {"l1_small", "70368744177665", TTS_E_RANGE},
         {"l1_small", "18446744073709551616", TTS_E_RANGE},
-        {"l1_small", "18014398509481984K", TTS_E_RANGE}, /* 2^64 */
-        {"l1_small", "17179869184G", TTS_E_RANGE},       /* 2^64 */
+        {"l1_small", "18014398509481984K", TTS_E_RANGE}, /* this is 2^64 */
+        {"l1_small", "17179869184G", TTS_E_RANGE},       /* this is 2^64 */
         {"chips", "4294967296", TTS_E_RANGE},
         {"chips", "1K", TTS_E_SYNTAX},
         {"grid", "13", TTS_E_SYNTAX},
@@ -210,7 +210,8 @@ T_TEST(sums_and_products_that_would_wrap_end_where_no_check_passes)
     set(&chip, "profiler_riscs", "4294967295");
     set(&chip, "profiler_cores", "4294967295");
     T_EQ(value_of(&chip, TTS_FACT_DRAM_BASE), UINT64_C(1) << 46);
-    set(&chip, "profiler_programs", "262144"); /* times the record: 2^64 */
+    /* The product with the size of a record is 2^64. */
+    set(&chip, "profiler_programs", "262144");
     T_EQ(value_of(&chip, TTS_FACT_DRAM_BASE), UINT64_C(1) << 46);
     set(&chip, "dram_bank_size", "65536G");
     struct tts_error err;
@@ -227,7 +228,7 @@ T_TEST(sums_and_products_that_would_wrap_end_where_no_check_passes)
 T_TEST(the_l1_base_follows_the_map_the_ring_and_the_larger_alignment)
 {
     struct tts_chip chip = chip_of("n150");
-    set(&chip, "l1_map_end", "28432"); /* the value of 2025-01 */
+    set(&chip, "l1_map_end", "28432"); /* the value of January 2025 */
     T_EQ(value_of(&chip, TTS_FACT_L1_BASE), 99104);
     set(&chip, "kernel_config", "1");
     T_EQ(value_of(&chip, TTS_FACT_L1_BASE), 28448);
@@ -248,7 +249,7 @@ T_TEST(l1_asked_for_moves_the_base_and_the_ring_takes_the_rest)
     T_EQ(value_of(&chip, TTS_FACT_L1_BASE), 105664);
     T_EQ(value_of(&chip, TTS_FACT_KERNEL_CONFIG), 70656);
     T_EQ(chip.fact[TTS_FACT_KERNEL_CONFIG].origin, TTS_ORIGIN_KNOWN);
-    /* The largest possible value, and one byte more. */
+    /* Sets the largest possible value, and then one byte more. */
     struct tts_error err;
     set(&chip, "worker_l1", "1464128");
     T_EQ(value_of(&chip, TTS_FACT_L1_BASE), 35008);
@@ -289,7 +290,8 @@ T_TEST(a_tensix_grid_that_was_set_gives_one_side_to_dispatch)
         uint64_t grid;
     } cases[] = {{"row", TTS_GRID(8, 8)},
                  {"column", TTS_GRID(7, 9)},
-                 /* The 64 cores in the table apply to the board. */
+                 /* With Ethernet dispatch the table has 64 cores, but only for the grid of the
+                  * board. */
                  {"ethernet", TTS_GRID(8, 9)},
                  {"slow", TTS_GRID(8, 9)}};
     for (size_t i = 0; i < 4; i++) {
@@ -304,7 +306,7 @@ T_TEST(a_tensix_grid_that_was_set_gives_one_side_to_dispatch)
     T_EQ(value_of(&galaxy, TTS_FACT_GRID), TTS_GRID(11, 10));
     struct tts_chip quasar = chip_of("quasar");
     set(&quasar, "tensix_grid", "8x4");
-    /* The dispatch is unknown. */
+    /* The kind of dispatch is unknown. */
     T_EQ(quasar.fact[TTS_FACT_GRID].origin, TTS_ORIGIN_UNKNOWN);
     set(&quasar, "dispatch", "slow");
     T_EQ(value_of(&quasar, TTS_FACT_GRID), TTS_GRID(8, 4));

@@ -192,7 +192,7 @@ T_TEST(a_buffer_of_no_bytes_or_with_an_address_touches_nothing)
     T_TRUE(!none.placed && none.address == 0 && none.block_bytes == 0 && none.size_bytes == 0);
     struct tts_request at = pages_in(TTS_POOL_L1, 64, TILE);
     at.placement = TTS_PLACE_AT;
-    at.address = L1_TOP - TILE; /* another buffer is there */
+    at.address = L1_TOP - TILE; /* another buffer is at this address */
     struct tts_buffer there = taken(device, at);
     T_TRUE(!there.placed && there.address == L1_TOP - TILE && there.block_bytes == 0);
     T_TRUE(there.bytes_per_bank == TILE && there.size_bytes == UINT64_C(64) * TILE);
@@ -304,7 +304,7 @@ T_TEST(a_refused_buffer_is_told_with_all_circumstances)
     char text[TTS_FAILURE_TEXT_MAX];
     struct tts_buffer low = taken(device, pages_in(TTS_POOL_L1, 1, 600000));
     taken(device, pages_in(TTS_POOL_L1, 1, 64));
-    given(device, low); /* free: 600000 at the top, 793408 below */
+    given(device, low); /* 600000 bytes are free at the top and 793408 below */
     refused(device, pages_in(TTS_POOL_L1, 65, 800000), TTS_E_FULL);
     struct tts_failure first = {.kind = TTS_FAILURE_SPACE,
                                 .pool = TTS_POOL_L1,
@@ -323,7 +323,7 @@ T_TEST(a_refused_buffer_is_told_with_all_circumstances)
         "where each bank needs to store 1600000 B, but bank size is 1393472 B (allocated: "
         "64 B, free: 1393408 B, largest free block: 793408 B)");
     struct tts_request request = sharded_in(TTS_POOL_L1, 7, 123456, &some, &shard);
-    request.size_bytes -= 123456; /* the last core has one page less */
+    request.size_bytes -= 123456; /* the last core now has one page less */
     refused(device, request, TTS_E_FULL);
     struct tts_failure last = first;
     last.requested_bytes = UINT64_C(8) * 7 * 123456;
@@ -343,7 +343,7 @@ T_TEST(a_refused_buffer_is_told_with_all_circumstances)
     tts_device_free(device);
 }
 
-/* No chip has a limit above the base, but the rules of the runtime allow it. */
+/* No chip has a limit above the base of a pool, but the rules of the runtime allow one. */
 T_TEST(a_buffer_below_the_limit_is_told_by_its_address_alone)
 {
     struct tts_device *device = device_of("n150");
@@ -358,7 +358,7 @@ T_TEST(a_buffer_below_the_limit_is_told_by_its_address_alone)
                                                                 .address = L1_BASE,
                                                                 .limit = L1_BASE + 64});
     T_EQ(stats_of(device, TTS_POOL_L1).buffers, 0);
-    /* The limit does not apply to sharded buffers. */
+    /* The limit is not for sharded buffers. */
     request = sharded_in(TTS_POOL_L1, 1, 32, &one, &shard);
     request.placement = TTS_PLACE_UP;
     T_EQ(taken(device, request).address, L1_BASE + 32);

@@ -68,7 +68,7 @@ T_TEST(a_program_that_grows_beyond_l1_is_refused)
 {
     struct tts_device *device = device_in(TTS_MODE_PLACE, chip_with("n150", "32768", "0"));
     tts_device_program(device, 4);
-    cb(device, &all, L1_BYTES); /* over L1_SMALL: the runtime does not check it */
+    cb(device, &all, L1_BYTES); /* overlaps L1_SMALL, which the runtime does not check */
     run_works(device);
     struct tts_core_room room;
     T_EQ(tts_cbs_core(tts_device_cbs(device), &(struct tts_cbs_floor){0}, (struct tts_core){0},
@@ -91,7 +91,7 @@ T_TEST(a_program_that_grows_into_l1_buffers_is_refused_until_they_are_gone)
     struct tts_error err;
     tts_device_program(device, 12);
     T_TRUE(!tts_device_floor(device).known);
-    /* DRAM does not limit circular buffers. */
+    /* Buffers in DRAM do not limit circular buffers. */
     taken(device, pages_in(TTS_POOL_DRAM, 1, TILE));
     T_TRUE(!tts_device_floor(device).known);
     cb(device, &corner, L1_BYTES - 4096);
@@ -99,7 +99,7 @@ T_TEST(a_program_that_grows_into_l1_buffers_is_refused_until_they_are_gone)
     struct tts_buffer top = taken(device, pages_in(TTS_POOL_L1, 64, 4096));
     struct tts_cbs_floor floor = tts_device_floor(device);
     T_TRUE(floor.known && floor.address == L1_TOP - 4096 && floor.by_core == NULL);
-    run_works(device); /* adjacent, no overlap */
+    run_works(device); /* both are adjacent and do not overlap */
     struct tts_buffer low = taken(device, pages_in(TTS_POOL_L1, 1, 32));
     T_EQ(tts_device_floor(device).address, L1_TOP - 4096 - 32);
     run_fails(device, "Statically allocated circular buffers in program 12 clash with L1 "

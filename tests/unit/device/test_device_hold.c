@@ -33,7 +33,8 @@ static void nothing_is_there(const struct tts_device *device)
 /* --- like NO_DISPATCH ------------------------------------------------------------------- */
 
 struct pair {
-    struct tts_device *held, *twin; /* a held device and a device in NO_DISPATCH mode */
+    /* A held device, and a device in NO_DISPATCH mode that must behave in the same way. */
+    struct tts_device *held, *twin;
     struct tts_buffer a[LIVE_MAX], b[LIVE_MAX];
     size_t count;
     uint64_t rng;
@@ -41,7 +42,7 @@ struct pair {
 
 static struct tts_request some_request(uint64_t *rng, struct tts_shard *shard)
 {
-    /* Some of these sizes are larger than the device. */
+    /* The largest sizes; some of them are larger than the device. */
     static const uint64_t most[] = {DRAM_TOP, L1_BYTES * 2, 65536, 8000};
     enum tts_pool pool = (enum tts_pool)(t_random(rng) % TTS_POOLS);
     uint64_t page = 1 + t_random(rng) % most[pool], pages = t_random(rng) % 30;
@@ -49,7 +50,7 @@ static struct tts_request some_request(uint64_t *rng, struct tts_shard *shard)
     if (pool == TTS_POOL_L1_SMALL || t_random(rng) % 4 == 0)
         request = sharded_in(pool, 1, page, &row, shard);
     if (t_random(rng) % 20 == 0)
-        request.size_bytes++; /* not a valid request */
+        request.size_bytes++; /* the size is no longer a multiple of the page */
     request.placement = (enum tts_placement)(t_random(rng) % 4);
     return request;
 }
@@ -129,7 +130,7 @@ T_TEST(each_mode_is_back_when_the_hold_ends)
         struct tts_device *device = device_in((enum tts_mode)mode, chip_of("n150"));
         bool places = mode != TTS_MODE_NO_DISPATCH;
         struct tts_request huge = pages_in(TTS_POOL_L1, 1, L1_BYTES + 64);
-        tts_device_hold(device, false); /* the device was not held */
+        tts_device_hold(device, false); /* the device was not held, so this has no effect */
         T_EQ(taken(device, pages_in(TTS_POOL_L1, 1, 64)).placed, places);
         tts_device_hold(device, true);
         tts_device_hold(device, true);
@@ -139,7 +140,8 @@ T_TEST(each_mode_is_back_when_the_hold_ends)
         tts_device_hold(device, false); /* one call ends both holds */
         struct tts_buffer next = taken(device, pages_in(TTS_POOL_L1, 1, 64));
         T_EQ(next.placed, places);
-        T_EQ(next.address, places ? L1_TOP - 128 : 0); /* the held requests left no trace */
+        /* The requests during the hold have no effect. */
+        T_EQ(next.address, places ? L1_TOP - 128 : 0);
         if (mode == TTS_MODE_PLACE)
             refused(device, huge, TTS_E_FULL);
         else
@@ -174,7 +176,7 @@ T_TEST(programs_are_not_checked_while_held)
     taken(device, pages_in(TTS_POOL_L1, 64, TILE));
     tts_device_hold(device, true);
     tts_device_program(device, 1);
-    for (uint64_t i = 0; i < 2; i++) { /* the second one ends past L1 */
+    for (uint64_t i = 0; i < 2; i++) { /* the second circular buffer ends beyond L1 */
         T_EQ(tts_device_add_cb(device, &cb, &address, NULL), TTS_OK);
         T_EQ(address, L1_BASE + i * L1_BYTES);
         T_EQ(tts_device_run_program(device, NULL), TTS_OK);
@@ -270,7 +272,7 @@ T_TEST(a_trace_is_counted_only_while_held_and_is_not_of_the_budget)
     T_TRUE(second.placed);
     T_EQ(tts_device_alloc_trace(device, 1, &none, NULL), TTS_E_FULL);
     tts_device_hold(device, true);
-    given(device, live); /* also frees its part of the budget */
+    given(device, live); /* also reduces the bytes that count against the trace region */
     tts_device_hold(device, false);
     T_EQ(trace(device, 51200).address, live.address);
     given(device, counted);
@@ -288,7 +290,7 @@ T_TEST(what_is_held_leaves_no_mark_on_a_capture)
     tts_device_hold(device, true);
     T_EQ(tts_device_alloc_kernel(device, 1, &kernel, NULL), TTS_OK);
     tts_device_hold(device, false);
-    /* The kernel does not lie at the top. */
+    /* The kernel binary was only counted, so it is not at the top. */
     T_EQ(trace(device, 1).address, DRAM_TOP - 1024);
     tts_device_hold(device, true);
     tts_device_trace_begin(device);
@@ -298,8 +300,9 @@ T_TEST(what_is_held_leaves_no_mark_on_a_capture)
     T_EQ(tts_device_failure(device)->kind, TTS_FAILURE_TRACE_OVERLAP);
     tts_device_trace_begin(device);
     tts_device_hold(device, true);
-    given(device, kernel);            /* really frees: the mark is near the top */
-    T_TRUE(!trace(device, 1).placed); /* nothing is checked; the capture ends */
+    given(device, kernel); /* gives a block back, so the high-water mark is near the top */
+    /* A held device does not check the mark; the capture ends. */
+    T_TRUE(!trace(device, 1).placed);
     tts_device_hold(device, false);
     T_TRUE(trace(device, 1).placed);
     tts_device_free(device);
@@ -330,7 +333,7 @@ T_TEST(to_synchronize_is_not_held_and_leaves_what_was_counted)
     tts_device_hold(mesh, true);
     tts_device_hold(part, true);
     struct tts_buffer counted = taken(mesh, request);
-    taken(part, request); /* not placed */
+    taken(part, request); /* this buffer is only counted */
     const struct tts_device *others[] = {part};
     T_EQ(tts_device_synchronize(mesh, others, 1, NULL), TTS_OK);
     struct tts_pool_stats stats = stats_of(mesh, TTS_POOL_DRAM);
@@ -349,7 +352,7 @@ T_TEST(to_synchronize_is_not_held_and_leaves_what_was_counted)
 
 struct flipper {
     struct tts_device *device;
-    bool stop; /* atomic */
+    bool stop; /* read and set atomically */
 };
 
 static void *flip(void *ctx)
@@ -360,8 +363,8 @@ static void *flip(void *ctx)
     return NULL;
 }
 
-/* Each request is wholly placed or wholly counted. In OVERCOMMIT mode nothing is refused, and
- * everything can be given back. */
+/* Makes requests in a thread. Each request is either wholly placed or wholly counted. In
+ * OVERCOMMIT mode nothing is refused, and everything can be given back. */
 static void work(struct tts_device *device)
 {
     static struct tts_buffer live[LIVE_MAX];
@@ -380,7 +383,7 @@ static void work(struct tts_device *device)
             continue;
         }
         if (kind == 2)
-            kind = 3; /* in lockstep, sharded */
+            kind = 3; /* a sharded buffer in lockstep */
         T_EQ(one_of(device, kind, 5000, &request, &live[count]), TTS_OK);
         count++;
         T_EQ(tts_device_run_program(device, NULL), TTS_OK);

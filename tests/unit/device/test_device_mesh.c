@@ -24,7 +24,7 @@ static void synchronized(struct tts_device *device, const struct tts_device *a,
     T_STR_EQ(err.text, "untouched");
 }
 
-/* Checks that a pool holds exactly these ranges. */
+/* Checks that the taken ranges of a pool are exactly these. */
 static void holds(const struct tts_device *device, enum tts_pool pool,
                   const struct tts_range *want, size_t count)
 {
@@ -56,7 +56,7 @@ T_TEST(a_part_of_a_mesh_is_fresh_and_independent)
     T_EQ(taken(other, pages_in(TTS_POOL_DRAM, 24, TILE)).address, DRAM_BASE);
     T_EQ(stats_of(mesh, TTS_POOL_DRAM).space.taken_bytes, TILE);
     T_EQ(tts_banks_allocators(tts_device_pool(half, TTS_POOL_L1)), 57);
-    /* Also in OVERCOMMIT mode. */
+    /* The device is in OVERCOMMIT mode, and the buffer is too large. */
     T_TRUE(!taken(half, pages_in(TTS_POOL_L1, 1, L1_BYTES)).placed);
     for (int i = 0; i < TTS_POOLS; i++)
         same_layout(tts_device_layout(half, (enum tts_pool)i),
@@ -95,7 +95,7 @@ T_TEST(to_synchronize_is_to_hold_what_the_others_hold_together)
     top.placement = TTS_PLACE_DOWN;
     taken(b, top);
     taken(b, pages_in(TTS_POOL_L1, 56, TILE));
-    taken(a, pages_in(TTS_POOL_L1, 56, 64)); /* overlaps the range of b */
+    taken(a, pages_in(TTS_POOL_L1, 56, 64)); /* this buffer overlaps the range of b */
     struct tts_device *as_it_was = part(mesh, 1);
     synchronized(as_it_was, a, NULL);
     synchronized(mesh, a, b);
@@ -105,11 +105,12 @@ T_TEST(to_synchronize_is_to_hold_what_the_others_hold_together)
     holds(mesh, TTS_POOL_DRAM, dram, 2);
     holds(mesh, TTS_POOL_L1, &l1, 1);
     T_TRUE(stats_of(mesh, TTS_POOL_DRAM).buffers == 2);
-    /* From before the synchronization. */
+    /* The peaks from before the synchronization stay. */
     T_TRUE(stats_of(mesh, TTS_POOL_DRAM).peak_bytes == 65536);
     T_TRUE(stats_of(mesh, TTS_POOL_L1).peak_bytes == TILE);
     T_EQ(tts_device_release(mesh, &own), TTS_E_NOT_FOUND);
-    /* Two buffers became one block. Only the address of the first buffer finds it. */
+    /* The synchronization made one block of two buffers. Only the first buffer has the address
+     * of the block. */
     T_EQ(tts_device_release(mesh, &third), TTS_E_NOT_FOUND);
     given(mesh, second);
     holds(mesh, TTS_POOL_DRAM, &dram[1], 1);
@@ -192,7 +193,7 @@ T_TEST(others_of_another_chip_are_refused_and_nothing_changes)
 
 T_TEST(pools_are_changed_all_or_none)
 {
-    /* The chips have the same DRAM but different L1, which comes after DRAM. */
+    /* The chips have the same DRAM but different L1. DRAM is changed before L1. */
     struct tts_chip chip = chip_of("n150"), other_chip = chip_with("n150", "64", "0");
     struct tts_device *device = device_in(TTS_MODE_PLACE, chip);
     const struct tts_device *other = device_in(TTS_MODE_PLACE, other_chip);

@@ -25,7 +25,8 @@ static void bytes_are(const struct tts_device *device, enum tts_pool pool, uint6
 T_TEST(placing_counts_blocks_and_keeps_the_peak)
 {
     struct tts_device *device = device_of("n150");
-    struct tts_buffer a = taken(device, pages_in(TTS_POOL_L1, 1, 100)); /* a block of 128 */
+    /* Gets a block of 128 bytes. */
+    struct tts_buffer a = taken(device, pages_in(TTS_POOL_L1, 1, 100));
     struct tts_buffer b = taken(device, pages_in(TTS_POOL_L1, 64, TILE));
     bytes_are(device, TTS_POOL_L1, 128 + TILE, 0, 128 + TILE);
     counts_are(device, TTS_POOL_L1, 2, 0, 0);
@@ -94,7 +95,7 @@ T_TEST(overcommitted_what_does_not_fit_is_counted_and_what_does_is_placed)
     T_EQ(tts_device_failure(device)->requested_bytes, 400000);
     T_EQ(tts_device_failures(device), 2);
     bytes_are(device, TTS_POOL_L1, 1300000, 900000, 2200000);
-    given(device, a); /* unplaced buffers stay unplaced */
+    given(device, a); /* freeing a buffer does not place the others */
     bytes_are(device, TTS_POOL_L1, 300000, 900000, 2200000);
     given(device, b);
     given(device, e);

@@ -1,5 +1,5 @@
-/* Every allocation fails once. The call must report it and leave the device unchanged, and must
- * work when it is repeated. */
+/* Makes each allocation fail once. The call must report the failure and leave the device
+ * unchanged, and must succeed when it is repeated. */
 #include "device/devicepools.h"
 #include "device/space.h"
 #include "harness/device_rig.h"
@@ -13,7 +13,7 @@ static const struct tts_core_range first = {0, 0, 0, 0}, second = {1, 0, 1, 0},
 
 /* --- creation --------------------------------------------------------------------------- */
 
-/* Returns the number of allocations of a new device. */
+/* Returns the number of allocations that making a device needs. */
 static uint64_t births(struct tts_chip chip, bool hybrid)
 {
     struct tts_device_config config = {.hybrid = hybrid};
@@ -50,7 +50,7 @@ T_TEST(a_device_is_born_whole_or_not_at_all)
 
 struct held {
     struct tts_buffer buffer;
-    uint64_t at[2]; /* addresses of a buffer of single cores */
+    uint64_t at[2]; /* addresses of the blocks of a buffer with a block in each core */
     bool own;
 };
 
@@ -87,7 +87,7 @@ static enum tts_status take(struct history *h, uint64_t what, uint64_t bytes, st
         status = tts_device_alloc_kernel(h->device, bytes, &held->buffer, &err);
     else if (what == 1)
         status = tts_device_alloc_trace(h->device, bytes, &held->buffer, &err);
-    else if (what == 2 && h->op > OPS / 2) { /* not possible with buffers of single cores */
+    else if (what == 2 && h->op > OPS / 2) { /* not while a buffer has a block in each core */
         held->own = true;
         request = own_request(32 + bytes % 3000, &shard);
         status =
@@ -120,7 +120,7 @@ static enum tts_status program(struct history *h, uint64_t op, uint64_t *address
     return tts_device_add_cb(h->device, &cb, address, NULL);
 }
 
-/* Runs one operation, and repeats it if memory ran out. Checks that a failure changed
+/* Runs one operation, and repeats it if memory ran out. Checks that the failed attempt changed
  * nothing. */
 static struct result step(struct history *h, uint64_t op)
 {
@@ -164,7 +164,7 @@ static struct result step(struct history *h, uint64_t op)
     return result;
 }
 
-/* Runs the history with a failure of the n-th allocation. Returns the number of allocations. */
+/* Runs the history and makes allocation number `n` fail. Returns the number of allocations. */
 static uint64_t run(uint64_t n, const struct tts_device *other, struct result *results,
                     bool compare)
 {
@@ -197,7 +197,8 @@ T_TEST(every_operation_can_run_out_of_memory_and_be_tried_again)
     static struct result results[OPS];
     struct tts_device *other = device_on(chip_with("n150", "32768", "20M"),
                                          (struct tts_device_config){.hybrid = true}, NULL);
-    for (uint64_t i = 0; i < 40; i++) { /* with gaps, so that blocks do not join */
+    /* With gaps between the blocks, so that they do not join. */
+    for (uint64_t i = 0; i < 40; i++) {
         struct tts_buffer hole = taken(other, pages_in(TTS_POOL_DRAM, 12, 2048));
         taken(other, pages_in(TTS_POOL_DRAM, 12, 1024));
         taken(other, pages_in(TTS_POOL_L1, 64, 32 + i * 32));
@@ -212,7 +213,8 @@ T_TEST(every_operation_can_run_out_of_memory_and_be_tried_again)
 
 /* --- undoing ---------------------------------------------------------------------------- */
 
-/* Buffers of single cores: first on empty cores, then on cores that are in use. */
+/* Places buffers with a block in each core, first on empty cores, then on cores that are in
+ * use. */
 T_TEST(buffers_of_single_cores_are_given_back_even_without_memory)
 {
     for (uint64_t n = 1, failed = 1; failed > 0; n++) {
@@ -226,7 +228,8 @@ T_TEST(buffers_of_single_cores_are_given_back_even_without_memory)
         struct tts_request request = sharded_in(TTS_POOL_L1, 1, 32, &first, &shard);
         for (size_t i = 0; i < 64; i++)
             T_EQ(tts_device_alloc_per_core(device, &request, &at[i], 1, &small, NULL), TTS_OK);
-        for (size_t i = 0; i < 64; i++) /* the middle one last: it joins two free blocks */
+        /* The middle one comes last and joins two free blocks. */
+        for (size_t i = 0; i < 64; i++)
             if (i != 32)
                 T_EQ(tts_device_release_per_core(device, &request, &at[i], &small), TTS_OK);
         T_EQ(tts_device_release_per_core(device, &request, &at[32], &small), TTS_OK);
@@ -250,7 +253,7 @@ T_TEST(buffers_of_single_cores_are_given_back_even_without_memory)
     }
 }
 
-/* 64 blocks are taken and given back, the last one between two free blocks. Then the list of
+/* Takes and gives back 64 blocks, the last one between two free blocks. Then the list of
  * retired ids is full. */
 T_TEST(a_trace_that_cannot_be_given_back_keeps_its_budget)
 {

@@ -7,7 +7,7 @@ enum { TILE = 2048, EVENTS_MAX = 64, LIVE_MAX = 200, HISTORY = 4000, RANGES_MAX 
 static const struct tts_core_range all = {0, 0, 7, 7}, row = {0, 0, 3, 0},
                                    two[] = {{2, 1, 3, 2}, {6, 6, 6, 6}};
 
-/* A copy of one event. The event itself is borrowed for the call. */
+/* A copy of one event, because an event is borrowed for the call only. */
 struct seen {
     enum tts_device_event_kind kind;
     struct tts_buffer buffer;
@@ -71,7 +71,7 @@ static struct tts_device *watched(struct watcher *w, struct tts_chip chip,
     return device_on(chip, config, NULL);
 }
 
-/* Returns the next event that was not checked yet. There must be exactly one. */
+/* Returns the next event that was not checked yet, which must be the last one. */
 static const struct seen *only(struct watcher *w, enum tts_device_event_kind kind)
 {
     T_EQ(w->count, 1);
@@ -94,7 +94,7 @@ static void has_ranges(const struct seen *seen, const struct tts_core_range *wan
     T_MEM_EQ(seen->ranges, want, count * sizeof want[0]);
 }
 
-/* Checks the kinds of all events that were not checked yet. */
+/* Checks the kinds of all events that were not checked before. */
 static void kinds_are(struct watcher *w, const enum tts_device_event_kind *kinds, size_t count)
 {
     T_EQ(w->count, count);
@@ -121,7 +121,8 @@ T_TEST(buffers_of_every_kind_are_told_when_they_come_and_go)
     only_buffer(&w, TTS_DEVICE_ALLOC, b);
     T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_OK);
     T_EQ(b.pool, TTS_POOL_TRACE);
-    only_buffer(&w, TTS_DEVICE_ALLOC, b); /* there was no capture to end */
+    /* No capture was running, so no event tells its end. */
+    only_buffer(&w, TTS_DEVICE_ALLOC, b);
     given(device, b);
     only_buffer(&w, TTS_DEVICE_FREE, b);
     tts_device_free(device);
@@ -137,7 +138,7 @@ T_TEST(buffers_of_single_cores_are_told_with_their_cores_placed_or_not)
         struct tts_shard shard;
         struct tts_request request = sharded_in(TTS_POOL_L1, 1, 64, &two[0], &shard);
         shard.cores = (struct tts_shard_cores){two, 2, false};
-        /* Shards for three cores; all cores have a block. */
+        /* There are shards for three cores only, but all cores have a block. */
         request.size_bytes = UINT64_C(3) * 64;
         uint64_t at[5];
         struct tts_buffer b;
@@ -186,7 +187,7 @@ T_TEST(programs_circular_buffers_and_their_failures_are_told)
     same_failure(&seen->failure, tts_device_failure(device));
     tts_device_free(device);
     device = watched(&w, chip_of("galaxy-blackhole"), (struct tts_device_config){0});
-    tts_device_program(device, 6); /* also a program without circular buffers */
+    tts_device_program(device, 6); /* a program without circular buffers is told too */
     T_EQ(only(&w, TTS_DEVICE_PROGRAM)->program_id, 6);
     tts_device_free(device);
 }
@@ -220,13 +221,13 @@ T_TEST(a_capture_is_told_when_it_begins_and_behind_its_trace)
         tts_device_trace_begin(device);
         KINDS_ARE(&w, TTS_DEVICE_TRACE_BEGIN);
         T_EQ(tts_device_alloc_trace(device, UINT64_MAX, &b, NULL), TTS_E_RANGE);
-        T_EQ(w.count, 0); /* the capture continues */
+        T_EQ(w.count, 0); /* no event: the capture continues */
         T_EQ(tts_device_alloc_trace(device, 5, &b, NULL), TTS_OK);
         same_buffer(&w.seen[0].buffer, &b);
         T_EQ(b.placed, i < 2);
         KINDS_ARE(&w, TTS_DEVICE_ALLOC, TTS_DEVICE_TRACE_END);
         tts_device_trace_begin(device);
-        tts_device_trace_begin(device); /* starts again */
+        tts_device_trace_begin(device); /* starts a new capture */
         KINDS_ARE(&w, TTS_DEVICE_TRACE_BEGIN, TTS_DEVICE_TRACE_END, TTS_DEVICE_TRACE_BEGIN);
         T_EQ(tts_device_alloc_trace(device, 0, &b, NULL), TTS_OK);
         KINDS_ARE(&w, TTS_DEVICE_ALLOC, TTS_DEVICE_TRACE_END);
@@ -313,10 +314,10 @@ T_TEST(a_watcher_can_be_put_in_and_taken_out_and_parts_do_not_have_it)
     taken(mesh, pages_in(TTS_POOL_L1, 1, 64));
     tts_device_free(mesh);
     T_EQ(w.count, 0);
-    memset(&w, 0, sizeof w); /* a new device: ids start again */
+    memset(&w, 0, sizeof w); /* the ids of a new device begin at 1 again */
     mesh = watched(&other, chip_of("n300"), (struct tts_device_config){0});
     T_TRUE(tts_device_is_observed(mesh));
-    /* Replaces the observer, also for later submeshes. */
+    /* Replaces the observer; later submeshes inherit the new one. */
     tts_device_observe(mesh, &observer);
     only_buffer(&w, TTS_DEVICE_ALLOC, taken(mesh, pages_in(TTS_POOL_L1, 1, 64)));
     T_EQ(tts_device_submesh(mesh, 1, &part, NULL), TTS_OK);
@@ -361,7 +362,8 @@ T_TEST(buffers_of_every_kind_are_counted_from_one_and_refused_ones_are_not)
     T_EQ(b.id, 8);
     T_EQ(taken(device, pages_in(TTS_POOL_L1, 1, L1_BYTES)).id, 9);
     tts_device_free(device);
-    device = device_in(TTS_MODE_NO_DISPATCH, chip_of("n150")); /* L1_SMALL has no bytes */
+    /* On this device L1_SMALL has no bytes. */
+    device = device_in(TTS_MODE_NO_DISPATCH, chip_of("n150"));
     own = sharded_in(TTS_POOL_L1_SMALL, 1, 64, &row, &shard);
     T_EQ(taken(device, own).id, 1);
     T_EQ(taken(device, own).id, 2);

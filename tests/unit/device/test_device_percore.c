@@ -15,7 +15,7 @@ static struct tts_device *hybrid_in(enum tts_mode mode)
                      NULL);
 }
 
-/* A buffer of single cores, with the arguments of its release. */
+/* A buffer with a block in each core, and everything that is needed to free it. */
 struct own {
     struct tts_shard shard;
     struct tts_request request;
@@ -49,7 +49,7 @@ static enum tts_status own_give(struct tts_device *device, const struct own *own
     return tts_device_release_per_core(device, &own->request, own->at, &own->buffer);
 }
 
-/* Returns the statistics of a core's allocator. */
+/* Returns the statistics of the allocator of one core. */
 static struct tts_space_stats core_stats(const struct tts_device *device, uint32_t x,
                                          uint32_t y)
 {
@@ -92,7 +92,8 @@ T_TEST(cores_are_apart_and_lockstep_buffers_keep_clear_of_all_of_them)
     own_take(device, &b, &second, 2 * K, TTS_PLACE_UP);
     T_TRUE(a.at[0] == L1_BASE && b.at[0] == L1_BASE && b.buffer.address == L1_BASE);
     T_EQ(taken(device, up).address, L1_BASE + 4 * K);
-    own_take(device, &c, &row, 2 * K, TTS_PLACE_UP); /* in the first gap of each core */
+    /* The blocks go into the first gap of each core. */
+    own_take(device, &c, &row, 2 * K, TTS_PLACE_UP);
     T_EQ(c.at[0], L1_BASE + 5 * K);
     T_EQ(c.at[1], L1_BASE + 2 * K);
     T_TRUE(c.at[2] == L1_BASE && c.at[3] == L1_BASE);
@@ -122,7 +123,7 @@ T_TEST(cores_are_in_the_order_of_the_sharding)
     struct tts_device *device = hybrid_in(TTS_MODE_PLACE);
     static const struct tts_core_range two[] = {{2, 1, 3, 2}, {6, 6, 6, 6}};
     struct own before[4], a;
-    /* 1 KiB on (2,1), 2 on (3,1), 3 on (2,2), 4 on (3,2). */
+    /* Takes 1 KiB on core (2,1), 2 KiB on (3,1), 3 KiB on (2,2) and 4 KiB on (3,2). */
     for (uint16_t i = 0; i < 4; i++) {
         uint16_t x = (uint16_t)(2 + i % 2), y = (uint16_t)(1 + i / 2);
         struct tts_core_range core = {x, y, x, y};
@@ -155,7 +156,7 @@ T_TEST(all_cores_of_the_classic_sharding_have_a_block_whatever_else_deals)
                                       .cores = a.request.shard->cores};
     uint32_t cores = own_try(device, &a) == TTS_OK ? a.buffer.banks : 0;
     T_EQ(own_give(device, &a), TTS_OK);
-    a.request.distribution = &spread; /* a distribution with one shard on one core */
+    a.request.distribution = &spread; /* a distribution that puts one shard on one core */
     T_EQ(own_try(device, &a), TTS_OK);
     T_TRUE(cores > 1 && a.buffer.banks == cores);
     T_EQ(own_give(device, &a), TTS_OK);
@@ -188,7 +189,7 @@ T_TEST(a_core_that_is_full_refuses_for_all_and_leaves_nothing_taken)
              "1024000 B L1 across 1 banks (1024000 B per bank), bank size is 1393472 B "
              "(allocated: 369472 B, free: 1024000 B, largest free block: 1024000 B)");
     refused(device, pages_in(TTS_POOL_L1, 64, 1000 * K), TTS_E_FULL);
-    failure = tts_device_failure(device); /* the failure of the lockstep allocator */
+    failure = tts_device_failure(device); /* this is the failure of the lockstep allocator */
     T_TRUE(failure->kind == TTS_FAILURE_DEPENDENCY && failure->taken_bytes == 32);
     T_EQ(failure->free_bytes, L1_BYTES - 32);
     tts_device_free(device);

@@ -34,7 +34,7 @@ T_TEST(a_kernel_binary_is_in_dram_from_the_top_in_pages_of_2048)
 
 /* --- pages of traces -------------------------------------------------------------------- */
 
-/* Computes the page size by counting pages: slow and simple. */
+/* Computes the page size in a slow and simple way, by counting pages. */
 static uint64_t naive_page(uint64_t bytes, uint64_t banks)
 {
     static const uint64_t candidates[] = {1024, 2048, 4096, 8192};
@@ -48,7 +48,7 @@ static uint64_t naive_page(uint64_t bytes, uint64_t banks)
         uint64_t waste = padded - bytes;
         if (i == 0 || waste <= best || whole_rows >= 2) {
             pick = candidates[i];
-            best = waste; /* even if it is more */
+            best = waste; /* even if the waste has grown */
         }
     }
     return pick;
@@ -64,7 +64,8 @@ T_TEST(a_trace_gets_the_page_that_the_rule_gives)
             T_EQ(page, naive_page(bytes, banks[i]));
             seen |= page;
         }
-        for (uint64_t row = 1; row <= 40; row++) { /* sizes around whole rows */
+        /* Sizes of one to forty whole rows, and near them. */
+        for (uint64_t row = 1; row <= 40; row++) {
             for (uint64_t off = 0; off < 3; off++) {
                 uint64_t bytes = row * 1024 * banks[i] + off - 1;
                 T_EQ(tts_trace_page(bytes, banks[i]), naive_page(bytes, banks[i]));
@@ -73,8 +74,9 @@ T_TEST(a_trace_gets_the_page_that_the_rule_gives)
     }
     T_EQ(seen, 1024 | 2048 | 4096 | 8192);
     T_EQ(tts_trace_page(1, 12), 1024);
-    T_EQ(tts_trace_page(24577, 12), 1024); /* two whole rows of 1024, one of 2048 */
-    T_EQ(tts_trace_page(24576, 12), 2048); /* no waste with either page */
+    /* Two whole rows of pages of 1024, one row of pages of 2048. */
+    T_EQ(tts_trace_page(24577, 12), 1024);
+    T_EQ(tts_trace_page(24576, 12), 2048); /* both page sizes have no waste */
     T_EQ(tts_trace_page(49153, 12), 2048);
     T_EQ(tts_trace_page(UINT64_MAX, 12), 8192);
 }
@@ -112,8 +114,8 @@ static void over_budget(struct tts_device *device, uint64_t bytes, uint64_t sum,
     is_as_it_was(device, &was);
 }
 
-/* Allocates a trace of 51200 bytes on 12 banks: 25 pages of 2048. The region below holds two of
- * them, with 16 KiB in a bank. */
+/* Allocates a trace of 51200 bytes on 12 banks, which has 25 pages of 2048. The trace region of
+ * the tests below has room for two such traces: 16 KiB in each bank. */
 static struct tts_buffer half_trace(struct tts_device *device)
 {
     struct tts_buffer buffer = trace(device, 51200 - 2047);
@@ -124,13 +126,14 @@ static struct tts_buffer half_trace(struct tts_device *device)
 
 T_TEST(traces_fill_the_budget_of_their_region_and_give_it_back)
 {
-    /* Rounded up to 102400. */
+    /* The size of the trace region is rounded up to 102400. */
     struct tts_device *device = with_region(TTS_MODE_PLACE, "102370");
     const uint64_t start = DRAM_TOP - 16384;
     struct tts_buffer a = half_trace(device), b = half_trace(device);
     T_TRUE(a.pool == TTS_POOL_TRACE && a.placed && a.address == start);
     T_EQ(b.address, start + 6144);
-    over_budget(device, 1, 102400 + 1024, 102400); /* although the banks have room */
+    /* Exceeds the trace region, although the banks have room. */
+    over_budget(device, 1, 102400 + 1024, 102400);
     char text[TTS_FAILURE_TEXT_MAX];
     T_STR_EQ(tts_failure_text(tts_device_failure(device), text),
              "Creating trace buffers of size 103424B on MeshDevice 5, but only 102400B is "
@@ -169,7 +172,7 @@ T_TEST(a_buffer_in_the_trace_region_is_not_of_the_budget)
 
 T_TEST(many_traces_are_kept_apart)
 {
-    enum { BYTES = 49152, COUNT = 21 }; /* 4096 bytes of every bank */
+    enum { BYTES = 49152, COUNT = 21 }; /* each trace has 4096 bytes in every bank */
     struct tts_device *device = with_region(TTS_MODE_PLACE, "1M");
     struct tts_buffer traces[COUNT];
     for (size_t i = 0; i < COUNT; i++)
@@ -185,7 +188,7 @@ T_TEST(many_traces_are_kept_apart)
 
 T_TEST(the_banks_of_a_region_may_be_full_before_its_budget_is)
 {
-    /* 90112 bytes of a bank. */
+    /* The region has 90112 bytes in each bank. */
     struct tts_device *device = with_region(TTS_MODE_PLACE, "1M");
     struct tts_buffer buffer;
     for (int i = 0; i < 14; i++)
@@ -206,7 +209,7 @@ T_TEST(a_trace_over_the_budget_is_counted_once_where_nothing_is_refused)
     T_TRUE(!small.placed && small.address == 0 && small.block_bytes > 0 && !huge.placed);
     T_EQ(tts_device_failures(device), 2);
     T_EQ(tts_device_failure(device)->kind, TTS_FAILURE_TRACE);
-    T_TRUE(half_trace(device).placed); /* neither counts against the budget */
+    T_TRUE(half_trace(device).placed); /* neither buffer counts against the trace region */
     T_EQ(stats_of(device, TTS_POOL_TRACE).unplaced_bytes, small.block_bytes + huge.block_bytes);
     given(device, small);
     given(device, huge);
@@ -216,7 +219,7 @@ T_TEST(a_trace_over_the_budget_is_counted_once_where_nothing_is_refused)
     for (int i = 0; i < 3; i++)
         T_TRUE(!trace(device, 51200).placed);
     T_EQ(stats_of(device, TTS_POOL_TRACE).unplaced_bytes, UINT64_C(3) * 6144);
-    T_TRUE(!trace(device, 10 << 20).placed); /* more than the budget */
+    T_TRUE(!trace(device, 10 << 20).placed); /* the trace exceeds the trace region */
     T_EQ(tts_device_failures(device), 0);
     tts_device_free(device);
 }
@@ -267,17 +270,18 @@ T_TEST(a_trace_below_what_its_capture_used_is_refused_and_leaves_nothing)
 {
     struct tts_device *device = device_of("n150");
     tts_device_trace_begin(device);
-    struct tts_buffer top = kernel(device, 12 * 2048 - 2000); /* taken up to the top */
+    /* The block ends at the top of DRAM. */
+    struct tts_buffer top = kernel(device, 12 * 2048 - 2000);
     below(device, 1,
           "Trace buffer at address 1073738752 overlaps with buffers allocated during trace "
           "capture (allocation high water mark: 1073741824). Reduce allocations during trace "
           "capture or set a non-zero trace_region_size.");
-    /* The capture has ended, so later buffers do not count. */
+    /* The capture has ended, so later buffers do not raise the high-water mark. */
     struct tts_buffer after = trace(device, 1);
     T_EQ(after.address, DRAM_TOP - 2048 - 1024);
     given(device, after);
     tts_device_trace_begin(device);
-    given(device, top); /* freed up to the top */
+    given(device, top); /* the block that is given back ends at the top */
     below(device, 1,
           "Trace buffer at address 1073740800 overlaps with buffers deallocated during trace "
           "capture (deletion high water mark: 1073741824). Avoid deallocating DRAM buffers "
@@ -289,7 +293,8 @@ T_TEST(a_trace_below_what_its_capture_used_is_refused_and_leaves_nothing)
     tts_device_free(device);
 }
 
-/* A request for all of DRAM except `bytes` at the bottom, from the top. */
+/* Returns a request for all of DRAM except `bytes` at the bottom. The block is placed from the
+ * top. */
 static struct tts_request all_but(uint64_t bytes)
 {
     struct tts_request rest = pages_in(TTS_POOL_DRAM, 12, DRAM_TOP - DRAM_BASE - bytes);
@@ -306,14 +311,15 @@ T_TEST(a_trace_must_not_lie_below_what_live_traces_were_captured_with)
     T_EQ(second.address, DRAM_TOP - 2048);
     given(device, low);
     taken(device, all_but(65536 + 2048));
-    /* The free room ends at base + 65536, which is the high-water mark of the first capture. */
+    /* The free range ends at base + 65536, which is the high-water mark of the first
+     * capture. */
     below(
         device, 4096 * 12,
         "Trace buffer at address 3030080 overlaps with DRAM activity captured by another live "
         "trace (maximum live trace high water mark: 3034176). Release the existing trace "
         "before "
         "capturing this trace or set a non-zero trace_region_size.");
-    given(device, second); /* nothing was in use during its capture */
+    given(device, second); /* no memory was in use during the capture of `second` */
     below(
         device, 4096 * 12,
         "Trace buffer at address 3030080 overlaps with DRAM activity captured by another live "
@@ -363,9 +369,9 @@ T_TEST(a_capture_goes_on_when_its_trace_cannot_be)
     tts_device_trace_begin(device);
     kernel(device, 12 * 2048);
     T_EQ(tts_device_alloc_trace(device, UINT64_MAX, &buffer, NULL), TTS_E_RANGE);
-    /* Still below the kernel. */
+    /* The trace would still be below the kernel binary. */
     T_EQ(tts_device_alloc_trace(device, 1, &buffer, NULL), TTS_E_FULL);
-    T_TRUE(trace(device, 1).placed); /* the failure ended the capture */
+    T_TRUE(trace(device, 1).placed); /* the failure has ended the capture */
     tts_device_free(device);
 }
 
@@ -385,7 +391,7 @@ T_TEST(a_place_that_fits_exactly_is_looked_at_too)
 T_TEST(a_buffer_at_the_address_of_a_trace_in_another_pool_is_another_one)
 {
     struct tts_chip chip = chip_of("n150");
-    set(&chip, "dram_base", "105664"); /* DRAM with the addresses of L1 */
+    set(&chip, "dram_base", "105664"); /* gives DRAM the addresses of L1 */
     set(&chip, "dram_bank_size", "1499136");
     struct tts_device *device = device_in(TTS_MODE_PLACE, chip);
     tts_device_trace_begin(device);

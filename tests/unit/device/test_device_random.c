@@ -1,5 +1,6 @@
-/* Compares a device with bare spaces: every address and every number must be the same. The test
- * computes the bytes of each request in a bank independently, in a simple way. */
+/* Compares a device with spaces that a test drives directly: every address and every number
+ * must be equal. The test computes the bytes of each request in a bank without the code of the
+ * device, in a simple way. */
 #include "device/space.h"
 #include "harness/device_rig.h"
 
@@ -51,8 +52,8 @@ static void twin_release(struct twin *twin)
         tts_space_free(twin->spaces[i]);
 }
 
-/* Returns a page size: mostly a few tiles, sometimes an odd size, and rarely a large part of a
- * bank. */
+/* Returns a random page size: usually a few tiles, sometimes an odd size, rarely a large part
+ * of a bank. */
 static uint64_t some_page(struct twin *twin)
 {
     static const uint64_t tiles[] = {576, 1088, 2048, 4096, 32, 64};
@@ -65,7 +66,7 @@ static uint64_t some_pages(struct twin *twin, uint64_t bank_bytes, uint64_t page
     return 1 + below(twin, most + 1);
 }
 
-/* Makes a request and computes its bytes in a bank without the device. */
+/* Makes a random request and computes its bytes in a bank without the code of the device. */
 static struct tts_request some_request(struct twin *twin, enum tts_pool pool,
                                        struct tts_shard *shard, struct tts_core_range *range,
                                        uint64_t *bytes_per_bank)
@@ -174,7 +175,8 @@ static void run(struct tts_chip chip, uint64_t seed)
     for (int k = 0; k < TTS_POOLS; k++) {
         if (!twin.spaces[k])
             continue;
-        T_TRUE(twin.live[k] > 10 && twin.failures[k] > 10); /* the run was long enough */
+        /* The run had enough buffers and failures. */
+        T_TRUE(twin.live[k] > 10 && twin.failures[k] > 10);
         T_TRUE(tts_space_equal(twin.spaces[k], space_of(twin.device, (enum tts_pool)k)));
     }
     twin_release(&twin);

@@ -1,4 +1,4 @@
-/* The messages of the runtime, with numbers from real reports. */
+/* Tests the messages of the runtime, with numbers from reports. */
 #include "harness/t.h"
 #include "ttscope/failure.h"
 
@@ -12,7 +12,7 @@ static void says(struct tts_failure failure, const char *text)
     T_STR_EQ(out, text);
 }
 
-/* tenstorrent/tt-xla#4130 */
+/* The numbers are from tenstorrent/tt-xla#4130. */
 static const struct tts_failure fragmented = {.kind = TTS_FAILURE_SPACE,
                                               .pool = TTS_POOL_DRAM,
                                               .requested_bytes = 58720256,
@@ -36,7 +36,7 @@ T_TEST(a_full_pool_says_what_was_asked_for_and_what_was_left)
 
 T_TEST(a_buffer_larger_than_a_bank_can_miss_more_than_32_bits_hold)
 {
-    /* tenstorrent/tt-xla#4040; the size is computed from the banks */
+    /* The numbers are from tenstorrent/tt-xla#4040; the size is computed from the banks. */
     struct tts_failure never = {.kind = TTS_FAILURE_SPACE,
                                 .pool = TTS_POOL_DRAM,
                                 .requested_bytes = 44493176832,
@@ -57,7 +57,7 @@ T_TEST(a_buffer_larger_than_a_bank_can_miss_more_than_32_bits_hold)
 
 T_TEST(the_need_is_printed_before_rounding_and_the_deficit_is_after_it)
 {
-    /* a pool that does not exist */
+    /* The pool does not exist on this device. */
     struct tts_failure none = {.kind = TTS_FAILURE_SPACE,
                                .pool = TTS_POOL_L1_SMALL,
                                .requested_bytes = 1760,
@@ -89,7 +89,7 @@ T_TEST(what_other_allocators_hold_is_named_as_dependencies)
     says(f, "Out of Memory: Not enough space after considering dependencies to allocate "
             "58720256 B L1 across 12 banks (4894720 B per bank), bank size is 1071821792 B "
             "(allocated: 888424448 B, free: 183397344 B, largest free block: 3382944 B)");
-    /* The failure does not have the ranges of other allocators. */
+    /* A failure does not hold the ranges of other allocators, so the deficit is unknown. */
     T_TRUE(!tts_failure_deficit_is_known(&f));
     T_EQ(tts_failure_deficit(&f), 0);
 }
@@ -147,7 +147,7 @@ T_TEST(circular_buffers_beyond_l1_name_the_range_and_both_ends)
 
 T_TEST(circular_buffers_in_l1_buffers_name_program_range_and_addresses)
 {
-    /* tenstorrent/tt-xla#5206 */
+    /* The numbers are from tenstorrent/tt-xla#5206. */
     struct tts_failure f = {.kind = TTS_FAILURE_CB_CLASH,
                             .pool = TTS_POOL_L1,
                             .program_id = 350188,

@@ -5,7 +5,7 @@
 
 enum { SOME = 32 };
 
-/* The bases from the table and from verified messages, latest first. */
+/* The bases from the table and from messages that were verified, the latest first. */
 static const uint64_t grayskull[] = {100384};
 static const uint64_t wormhole[] = {105664, 105536, 103840, 103744, 103712, 103552, 102656,
                                     102208, 101952, 101440, 100352, 97248,  99104,  98816};
@@ -44,7 +44,8 @@ T_TEST(the_latest_base_is_that_of_the_presets)
     }
 }
 
-/* The end of the reserved map, and the base that the rule of the runtime gives. */
+/* For the end of the reserved map of a version, the rule of the runtime must give the base of
+ * that version. */
 T_TEST(a_base_of_the_history_follows_from_the_map_of_its_time)
 {
     static const struct {
@@ -72,8 +73,8 @@ T_TEST(a_base_of_the_history_follows_from_the_map_of_its_time)
     }
 }
 
-/* Region ends from messages with a known base. `bases` are all results of the decoder, ended by
- * 0. */
+/* Ends of regions from messages whose base is known. `bases` lists all bases that the decoder
+ * must find, ended by 0. */
 static const struct {
     const char *issue;
     enum tts_arch arch;

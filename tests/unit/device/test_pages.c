@@ -1,5 +1,5 @@
-/* Every page of random buffers lies inside its bank, overlaps no other page, and is found again
- * by its address. */
+/* Checks that every page of random buffers lies inside its bank, overlaps no other page, and is
+ * found again by its address. */
 #include "device/pages.h"
 #include "harness/t.h"
 #include "ttscope/buffer.h"
@@ -33,7 +33,7 @@ T_TEST(interleaved_pages_go_round_the_banks)
     T_EQ(tts_request_page(&request, &need, &map, 2968640, 25, &page), TTS_OK);
     T_EQ(page.bank, 1);
     T_TRUE(!page.has_core);
-    /* Odd banks start 1 GiB higher. */
+    /* The addresses of odd banks begin 1 GiB higher. */
     T_EQ(page.address, 2968640 + (UINT64_C(1) << 30) + 2 * 2048);
     T_EQ(tts_request_page(&request, &need, &map, 2968640, 24, &page), TTS_OK);
     T_EQ(page.address, 2968640 + 2 * 2048);
@@ -51,7 +51,7 @@ T_TEST(l1_pages_lie_on_the_core_that_has_the_bank)
     T_EQ(tts_chip_pool(&chip, TTS_POOL_L1, &pool, NULL), TTS_OK);
     T_EQ(tts_request_need(&request, &pool, TTS_GRID(8, 8), &need, NULL), TTS_OK);
     T_EQ(tts_request_page(&request, &need, &map, 1000000, 34, &page), TTS_OK);
-    /* Bank 34 is on the first core. */
+    /* Bank 34 belongs to the first core. */
     T_TRUE(page.has_core && page.core.x == 0 && page.core.y == 0);
     T_EQ(tts_request_page(&request, &need, &map, 1000000, 63, &page), TTS_OK);
     T_TRUE(page.core.x == 1 && page.core.y == 0);
@@ -77,7 +77,7 @@ T_TEST(sharded_pages_lie_in_their_shard)
     T_EQ(tts_chip_pool(&chip, TTS_POOL_L1, &pool, NULL), TTS_OK);
     T_EQ(tts_request_need(&request, &pool, TTS_GRID(8, 8), &need, NULL), TTS_OK);
     T_EQ(tts_request_page(&request, &need, &map, 500000, 6, &page),
-         TTS_OK); /* row 1, column 2 */
+         TTS_OK); /* the page is in row 1 and column 2 */
     T_TRUE(page.core.x == 3 && page.core.y == 1);
     T_EQ(page.address, 500000 + 2 * 1024);
     spread.cores.column_major = true;
@@ -85,7 +85,7 @@ T_TEST(sharded_pages_lie_in_their_shard)
     T_TRUE(page.core.x == 2 && page.core.y == 2);
     spread.cores.column_major = false;
     spread.grid = false;
-    /* In the third shard. */
+    /* The page is in the third shard. */
     T_EQ(tts_request_page(&request, &need, &map, 500000, 9, &page), TTS_OK);
     T_TRUE(page.core.x == 2 && page.core.y == 2);
     T_EQ(page.address, 500000 + 1 * 1024);
@@ -128,7 +128,8 @@ struct anything {
     struct tts_core_range ranges[3];
 };
 
-/* Makes up to three ranges that do not overlap: each in its own third of the columns. */
+/* Makes up to three ranges. Each lies in its own third of the columns, so the ranges do not
+ * overlap. */
 static void random_cores(struct anything *a, struct tts_shard_cores *cores, bool dram)
 {
     uint32_t columns = dram ? map.dram_banks : map.columns, rows = dram ? 1 : map.rows;
@@ -157,7 +158,7 @@ static void random_spread(struct anything *a, bool grid, bool dram)
         spread->shard[i] = 1 + below(4);
         spread->tensor[i] = 1 + below(7);
     }
-    if (grid) { /* at most as many shards as rows and columns of the range */
+    if (grid) { /* at most as many shards as the range has rows and columns */
         const struct tts_core_range *range = &a->ranges[0];
         uint64_t columns = range->x1 - range->x0 + 1u, rows = range->y1 - range->y0 + 1u;
         bool turned = spread->cores.column_major;
@@ -236,7 +237,7 @@ static void check_page(const struct tts_request *request, const struct tts_need 
          TTS_E_NOT_FOUND);
 }
 
-/* Counts the places in the banks where a page of the buffer begins. All other places are
+/* Counts the places in the banks where a page of the buffer begins. The other places are
  * padding. */
 static uint64_t count_places(const struct tts_request *request, const struct tts_need *need,
                              uint64_t address)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows "N: id id ...", as the C++ library shuffles them. */
+/* A row of the file is "N: id id ...", with the ids as the C++ library shuffles them. */
 T_TEST(agrees_with_every_row_of_the_golden_file)
 {
     static char line[4096];

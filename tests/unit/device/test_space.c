@@ -3,14 +3,14 @@
 
 #include <string.h>
 
-/* The pool of the reference's own unit tests. Some tests use another. */
+/* The pool in the unit tests of the runtime's own allocator. Most tests here use it. */
 static const uint64_t K = 1024, G = UINT64_C(1) << 30;
 static const struct tts_space_config plain = {.size_bytes = UINT64_C(1) << 30,
                                               .min_bytes = 1024,
                                               .alignment_bytes = 1024,
                                               .policy = TTS_POLICY_BEST};
 
-enum { SOME = 8 }; /* entries in the lists of these small tests */
+enum { SOME = 8 }; /* length of the lists in these small tests */
 
 static struct tts_space *space_of(struct tts_space_config config)
 {
@@ -51,7 +51,7 @@ static uint64_t down(struct tts_space *space, uint64_t bytes)
     return take(space, bytes, TTS_DIRECTION_DOWN);
 }
 
-/* Checks that a request fails from both ends and writes nothing. */
+/* Checks that a request fails from both ends and leaves *address unchanged. */
 static void refused(struct tts_space *space, uint64_t bytes)
 {
     uint64_t address = 77;
@@ -114,7 +114,7 @@ static struct tts_space_stats stats_of(const struct tts_space *space)
     return stats;
 }
 
-/* --- test vectors of the reference ------------------------------------------------------ */
+/* --- test vectors of the runtime's allocator -------------------------------------------- */
 
 T_TEST(blocks_follow_each_other_from_the_bottom)
 {
@@ -377,7 +377,7 @@ T_TEST(buffers_from_the_top_of_an_l1_bank_end_at_a_running_total)
     done(space);
 }
 
-/* --- quirks of the reference, kept or not kept ------------------------------------------ */
+/* --- quirks of the runtime's allocator, kept or not kept --------------------------------- */
 
 T_TEST(a_shrink_sees_a_taken_block_whatever_its_id)
 {
@@ -407,7 +407,7 @@ T_TEST(a_block_below_the_limit_stays_taken_but_is_not_the_lowest)
     T_EQ(up(space, K), K);
     give(space, 0);
     lowest_is(space, K);
-    /* Giving back a block while no lowest address is reported does not report one. */
+    /* If no lowest address is reported, giving a block back does not change that. */
     give(space, K);
     T_EQ(tts_space_take(space, K, TTS_DIRECTION_UP, K, &address), TTS_E_BELOW_LIMIT);
     T_EQ(tts_space_take(space, K, TTS_DIRECTION_UP, G, &address), TTS_E_BELOW_LIMIT);
@@ -442,13 +442,12 @@ T_TEST(a_clear_leaves_the_reported_lowest_address)
     T_TRUE(tts_space_lowest_reported(space, &address));
     T_EQ(address, 8 * K);
     T_TRUE(!tts_space_lowest(space, &address));
-    /* A higher block does not change the lowest address, and neither does giving that block
-     * back. */
+    /* A higher block does not change the lowest address, and giving it back does not either. */
     T_EQ(tts_space_take_at(space, 16 * K, K), TTS_OK);
     give(space, 16 * K);
     T_TRUE(tts_space_lowest_reported(space, &address));
     T_EQ(address, 8 * K);
-    /* A lower block changes it. So does giving back a block at or below it. */
+    /* A lower block changes the lowest address. Giving back a block at or below it does too. */
     T_EQ(tts_space_take_at(space, 4 * K, K), TTS_OK);
     lowest_is(space, 4 * K);
     give(space, 4 * K);
@@ -464,7 +463,7 @@ T_TEST(giving_back_a_block_below_a_stale_lowest_address_finds_the_next_one)
     tts_space_clear(space);
     T_EQ(tts_space_take(space, K, TTS_DIRECTION_UP, K, &address), TTS_E_BELOW_LIMIT);
     T_EQ(tts_space_take_at(space, 16 * K, K), TTS_OK);
-    give(space, 0); /* a leaked block that was never the lowest */
+    give(space, 0); /* a block that was left behind and never was the lowest */
     lowest_is(space, 16 * K);
     done(space);
 }
@@ -482,7 +481,7 @@ T_TEST(a_pool_that_is_not_aligned_is_not_aligned_from_the_top)
     T_EQ(up(space, 32), 64);
     refused(space, 9936 - 96 + 1);
     T_EQ(down(space, 9936 - 96 - 16), 112);
-    available_are(space, 0, NULL, 0); /* the rest is 16 bytes, less than a block */
+    available_are(space, 0, NULL, 0); /* 16 bytes are left, which is less than a block */
     T_EQ(stats_of(space).largest_free_bytes, 16);
     done(space);
 }
@@ -519,7 +518,8 @@ T_TEST(available_ranges_are_sorted_by_class_then_address)
     struct tts_space_config config = plain;
     config.min_bytes = config.alignment_bytes = 1;
     struct tts_space *space = space_of(config);
-    /* Holes, from the bottom: 4096 (class 2), 2047 (0), 2048 (1), 4095 (1), 1 (0). */
+    /* The sizes of the holes, from the bottom, are 4096 (class 2), 2047 (0), 2048 (1), 4095 (1)
+     * and 1 (0). */
     const struct tts_range holes[] = {
         {0, 4096}, {4097, 6144}, {6145, 8193}, {8194, 12289}, {12290, 12291}};
     for (size_t i = 0; i < 5; i++)
@@ -537,27 +537,29 @@ T_TEST(available_ranges_are_sorted_by_class_then_address)
 T_TEST(the_last_class_is_open_and_a_tiny_pool_has_two)
 {
     struct tts_space_config config = plain;
-    config.size_bytes = 100 * K; /* 7 classes */
+    config.size_bytes = 100 * K; /* this size has 7 classes */
     config.min_bytes = config.alignment_bytes = 1;
     struct tts_space *space = space_of(config);
     T_EQ(tts_space_take_at(space, 33 * K, 1), TTS_OK);
     T_EQ(down(space, 32 * K), K); /* class 5 comes before class 6 */
     done(space);
 
-    config.size_bytes = 16 * K; /* 5 classes: 8 KiB and 16 KiB are in different classes */
+    /* This size has 5 classes: 8 KiB and 16 KiB are in different ones. */
+    config.size_bytes = 16 * K;
     space = space_of(config);
     T_EQ(tts_space_take_at(space, 9 * K, 1), TTS_OK);
     available_are(space, 0, (struct tts_range[]){{9 * K + 1, 16 * K}, {0, 9 * K}}, 2);
     done(space);
 
-    config.size_bytes = 7 * K; /* 3 classes: 4 KiB and everything above share one */
+    /* This size has 3 classes: 4 KiB and all larger sizes share one. */
+    config.size_bytes = 7 * K;
     config.policy = TTS_POLICY_BEST;
     space = space_of(config);
     T_EQ(tts_space_take_at(space, 5 * K, 1), TTS_OK);
     available_are(space, 0, (struct tts_range[]){{5 * K + 1, 7 * K}, {0, 5 * K}}, 2);
     done(space);
 
-    config.size_bytes = 1000; /* 2 classes; all blocks are in the first */
+    config.size_bytes = 1000; /* this size has 2 classes; all blocks are in the first */
     space = space_of(config);
     T_EQ(tts_space_take_at(space, 900, 1), TTS_OK);
     available_are(space, 0, (struct tts_range[]){{0, 900}, {901, 1000}}, 2);

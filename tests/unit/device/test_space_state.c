@@ -12,7 +12,7 @@ static const struct tts_space_config small = {.size_bytes = 64 * 1024,
                                               .alignment_bytes = 1024,
                                               .policy = TTS_POLICY_FIRST};
 
-enum { SOME = 16 }; /* entries in the lists of these small tests */
+enum { SOME = 16 }; /* length of the lists in these small tests */
 
 static struct tts_space *space_on(struct tts_space_config config, const struct heap *heap)
 {
@@ -96,7 +96,7 @@ T_TEST(a_pool_past_its_largest_size_or_past_64_bits_is_out_of_range)
     refused(config, TTS_E_RANGE);
     config.size_bytes = config.alignment_bytes * (TTS_SPACE_MAX_UNITS + 1);
     refused(config, TTS_E_RANGE);
-    config.size_bytes = TTS_SPACE_MAX_UNITS + 1; /* odd, so that the unit is one byte */
+    config.size_bytes = TTS_SPACE_MAX_UNITS + 1; /* the size is odd, so the unit is one byte */
     refused(config, TTS_E_RANGE);
     config = small;
     config.alignment_bytes = TTS_SPACE_MAX_BYTES + 1;
@@ -185,7 +185,7 @@ T_TEST(a_request_that_only_rounding_makes_too_large_is_refused)
     config.min_bytes = 1;
     config.alignment_bytes = 48;
     struct tts_space *space = space_of(config);
-    /* 961 rounds up to 21 * 48 = 1008, which exceeds 1000; 960 is 20 * 48. */
+    /* 961 is rounded up to 21 * 48 = 1008, which exceeds 1000. 960 is 20 * 48. */
     never_fits(space, 961);
     T_EQ(down(space, 960), 40);
     done(space);
@@ -291,7 +291,7 @@ T_TEST(a_shrink_stops_at_the_first_taken_block)
     T_EQ(tts_space_shrink(space, 61 * K + 1), TTS_E_RANGE);
     T_EQ(up(space, K), 3 * K);
     give(space, 3 * K);
-    T_EQ(tts_space_shrink(space, 5 * K), TTS_OK); /* the free block below disappears */
+    T_EQ(tts_space_shrink(space, 5 * K), TTS_OK); /* the free block at the bottom disappears */
     T_EQ(tts_space_shrink(space, 1), TTS_E_BUSY);
     T_EQ(stats_of(space).free_blocks, 1);
     T_EQ(tts_space_unshrink(space), TTS_OK);
@@ -383,8 +383,8 @@ T_TEST(ids_out_of_use_are_told_in_the_order_they_went)
         up(space, K);
     give(space, 0);
     give(space, 2 * K);
-    give(space, K);     /* retires 1, then 2 */
-    give(space, 4 * K); /* retires 5 */
+    give(space, K);     /* retires the ids 1 and 2, in this order */
+    give(space, 4 * K); /* retires the id 5 */
     T_EQ(tts_space_unused_ids(space, ids, 2), 3);
     T_TRUE(ids[0] == 1 && ids[1] == 2 && ids[2] == 77); /* writes at most `capacity` ids */
     T_EQ(tts_space_unused_ids(space, ids, 3), 3);
@@ -400,13 +400,13 @@ T_TEST(the_id_retired_last_is_used_first)
     ids_are(space, (uint32_t[]){0, 1, 2, 3, 4, 5}, 6);
     give(space, 0);
     give(space, 2 * K);
-    give(space, K); /* joins both: retires 1, then 2 */
+    give(space, K); /* joins both neighbours: retires the ids 1 and 2, in this order */
     ids_are(space, (uint32_t[]){0, 3, 4, 5}, 4);
     T_EQ(tts_space_take_at(space, K, K), TTS_OK);
     ids_are(space, (uint32_t[]){2, 0, 1, 3, 4, 5}, 6);
-    give(space, 4 * K); /* joins the next: keeps 4, retires 5 */
+    give(space, 4 * K); /* joins the next block: keeps the id 4 and retires 5 */
     ids_are(space, (uint32_t[]){2, 0, 1, 3, 4}, 5);
-    T_EQ(tts_space_shrink(space, K), TTS_OK); /* retires 2 */
+    T_EQ(tts_space_shrink(space, K), TTS_OK); /* retires the id 2 */
     ids_are(space, (uint32_t[]){0, 1, 3, 4}, 4);
     T_EQ(down(space, K), 63 * K);
     ids_are(space, (uint32_t[]){0, 1, 3, 2, 4}, 5);
@@ -501,7 +501,8 @@ T_TEST(a_copy_of_a_shrunk_space_is_shrunk)
     done(space);
 }
 
-/* Compares two spaces whose visible state is the same after different histories. */
+/* Makes two spaces by different histories that end with the same blocks, and returns whether
+ * the spaces are equal. */
 static bool equal_after(void (*one_way)(struct tts_space *),
                         void (*another)(struct tts_space *))
 {
@@ -575,10 +576,12 @@ T_TEST(equal_means_that_every_later_call_would_have_the_same_result)
     T_TRUE(equal_after(give_four_upward, give_four_upward));
     T_TRUE(!equal_after(stay, take_one));
     T_TRUE(!equal_after(stay, shrink_one));
-    T_TRUE(!equal_after(stay, take_and_give));        /* one id is retired */
-    T_TRUE(!equal_after(stay, take_and_clear));       /* the reported lowest is stale */
-    T_TRUE(!equal_after(take_below_limit, take_one)); /* different reported lowest */
-    T_TRUE(!equal_after(give_four_upward, give_four_downward)); /* different order of ids */
+    T_TRUE(!equal_after(stay, take_and_give));  /* one of them has a retired id */
+    T_TRUE(!equal_after(stay, take_and_clear)); /* one of them reports an old lowest address */
+    /* They report different lowest addresses. */
+    T_TRUE(!equal_after(take_below_limit, take_one));
+    /* Their ids have different orders. */
+    T_TRUE(!equal_after(give_four_upward, give_four_downward));
 }
 
 T_TEST(spaces_of_different_configuration_are_not_equal)

@@ -1,5 +1,5 @@
-/* The unit of a space is internal: no request, however unusual, reveals it. Every test runs
- * with the vector instructions of the processor and with portable code. */
+/* The unit of a space is internal, so no request, however unusual, may reveal it. Every test
+ * runs with the vector instructions of the processor and with portable code. */
 #include "device/blocks.h"
 #include "device/space.h"
 #include "harness/t.h"
@@ -119,7 +119,8 @@ T_TEST(a_large_space_refuses_a_shrink_that_it_cannot_count)
     done(space);
 }
 
-/* The unit of this space is 32 bytes. The space has too many bytes for a unit of one byte. */
+/* Asks for single bytes in a space whose unit is 32 bytes. The space has too many bytes for a
+ * unit of one byte. */
 static void ask_for_single_bytes(bool portable)
 {
     struct tts_space *space = space_of(LARGE, 32, portable);
@@ -142,7 +143,7 @@ T_TEST(a_large_space_refuses_addresses_that_it_cannot_count)
     both_ways(ask_for_single_bytes);
 }
 
-/* A call that fails changes nothing, neither the unit nor the memory. */
+/* Makes calls that fail. They must change neither the unit nor the memory. */
 static void fail_odd(bool portable)
 {
     struct tts_space *space = space_of(L1_BYTES, 32, portable);
@@ -185,8 +186,8 @@ T_TEST(what_no_unit_could_express_is_not_there)
     both_ways(refuse_what_cannot_be);
 }
 
-/* Returns whether the start has a certain hash. The map of taken blocks multiplies starts by
- * this number and uses the top bits. */
+/* Returns true if the hash of the start has certain top bits. The map of taken blocks
+ * multiplies starts by this number and uses the top bits. */
 static bool is_alike(uint64_t start)
 {
     return start * UINT64_C(0x9e3779b97f4a7c15) >> 52 == 0x5a5;

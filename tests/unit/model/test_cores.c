@@ -53,13 +53,15 @@ T_TEST(of_equal_cores_the_first_row_by_row_is_told)
     struct rig rig = rig_new();
     struct cut phase;
     l1(&rig, 0, 1, 10);
-    check_core(peak(&rig, &phase), 10, 0, 0); /* all cores have the same use */
-    /* Both cores reach 15 with one event. (7, 1) comes before (2, 3). */
+    /* All cores have the same number of bytes, so the first one counts. */
+    check_core(peak(&rig, &phase), 10, 0, 0);
+    /* One event makes both cores reach 15. Core (7, 1) comes before (2, 3). */
     const struct tts_core_range ranges[] = {{2, 3, 2, 3}, {7, 1, 7, 1}};
     post(&rig, (struct tts_event){
                    .kind = TTS_EVENT_CB, .size_bytes = 5, .ranges = ranges, .range_count = 2});
     check_core(peak(&rig, &phase), 15, 7, 1);
-    /* (0, 0) reaches 15 later. It would be reported only in a phase of its own. */
+    /* Core (0, 0) reaches 15 too, but later. It would be reported only in a phase that begins
+     * later. */
     part(&rig, 0, TTS_EVENT_CB, one, 5);
     T_EQ(peak(&rig, &phase)->core.x, 7);
     check_core(peak(&rig, &phase), 15, 0, 0);
@@ -102,7 +104,7 @@ T_TEST(the_peak_names_its_operation_and_each_part_its_own)
     T_STR_EQ(core->parts[0].op, "embedding");
     T_STR_EQ(core->parts[1].op, "matmul");
     T_TRUE(core->parts[2].op == NULL);
-    core = peak(&rig, &phase); /* no event: the peak is the use at the start */
+    core = peak(&rig, &phase); /* without an event the peak is the use at the start */
     check_core(core, 60, 0, 0);
     T_TRUE(core->op == NULL);
     T_EQ(core->seq, 7);
@@ -117,13 +119,13 @@ T_TEST(the_list_is_of_the_peak_and_not_of_the_end)
     struct rig rig = rig_new();
     struct cut phase;
     l1(&rig, 0, 1, 100);
-    l1(&rig, 0, 2, 7); /* leaves before the peak */
+    l1(&rig, 0, 2, 7); /* this buffer is freed before the peak */
     cb(&rig, 0, 30);
     drop(&rig, 0, 2);
     l1(&rig, 0, 3, 50);
-    l1(&rig, 0, 4, 60); /* the peak: 240 */
+    l1(&rig, 0, 4, 60); /* this makes the peak, 240 */
     drop(&rig, 0, 3);
-    l1(&rig, 0, 5, 40); /* comes after the peak */
+    l1(&rig, 0, 5, 40); /* this comes after the peak */
     program(&rig, 0);
     cb(&rig, 0, 1);
     const struct tts_core_peak *core = peak(&rig, &phase);
@@ -145,13 +147,14 @@ T_TEST(a_new_peak_forgets_what_had_left_the_one_before)
     l1(&rig, 0, 1, 100);
     l1(&rig, 0, 2, 100);
     drop(&rig, 0, 1);
-    l1(&rig, 0, 3, 100); /* the same use again is no new peak */
+    l1(&rig, 0, 3, 100); /* the use is as high as before, which is no new peak */
     l1(&rig, 0, 4, 1);
     drop(&rig, 0, 2);
     const struct tts_core_peak *core = peak(&rig, &phase);
     check_core(core, 201, 0, 0);
     T_EQ(core->part_count, 3);
-    check_part(core, 0, TTS_EVENT_ALLOC, 2, 100); /* the older of two equal parts */
+    /* Of two equal parts the older one is listed. */
+    check_part(core, 0, TTS_EVENT_ALLOC, 2, 100);
     check_part(core, 1, TTS_EVENT_ALLOC, 3, 100);
     check_part(core, 2, TTS_EVENT_ALLOC, 4, 1);
     rig_done(&rig);
@@ -162,12 +165,12 @@ T_TEST(an_id_that_is_used_again_is_not_taken_for_the_one_before)
     struct rig rig = rig_new();
     struct cut phase;
     l1(&rig, 0, 1, 100);
-    l1(&rig, 0, 1, 60); /* the same id again: the 100 bytes leave with this event */
+    l1(&rig, 0, 1, 60); /* the id is used again, so the 100 bytes are freed by this event */
     const struct tts_core_peak *core = peak(&rig, &phase);
     check_core(core, 100, 0, 0);
     T_EQ(core->part_count, 1);
     check_part(core, 0, TTS_EVENT_ALLOC, 1, 100);
-    l1(&rig, 0, 1, 200); /* and raises the peak with the new buffer */
+    l1(&rig, 0, 1, 200); /* the new buffer raises the peak */
     core = peak(&rig, &phase);
     check_core(core, 200, 0, 0);
     T_EQ(core->part_count, 1);
@@ -198,7 +201,7 @@ T_TEST(a_phase_starts_with_what_is_there)
     peak(&rig, &phase);
     drop(&rig, 0, 1);
     program(&rig, 0);
-    l1(&rig, 0, 2, 129); /* one byte less than before */
+    l1(&rig, 0, 2, 129); /* the sum is one byte less than before */
     const struct tts_core_peak *core = peak(&rig, &phase);
     check_core(core, 130, 0, 0);
     T_EQ(core->seq, 2);
@@ -278,7 +281,7 @@ T_TEST(a_buffer_of_some_cores_is_on_those_alone)
     check_core(core, 100, 6, 0); /* the first of the cores with this use */
     part(&rig, 0, TTS_EVENT_CB, (struct tts_core_range){3, 3, 3, 3}, 1);
     check_core(peak(&rig, &phase), 101, 3, 3);
-    program(&rig, 0); /* a new program leaves the buffers in place */
+    program(&rig, 0); /* a new program does not free buffers */
     peak(&rig, &phase);
     check_core(peak(&rig, &phase), 100, 6, 0);
     drop(&rig, 0, 1);

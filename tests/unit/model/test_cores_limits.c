@@ -1,4 +1,4 @@
-/* Tests with more parts on a core than are listed, kept or counted. */
+/* Tests with more parts on a core than can be listed, kept or counted. */
 #include "harness/core_rig.h"
 #include "model/cores.h"
 
@@ -12,7 +12,7 @@ T_TEST(of_more_than_64_parts_the_largest_are_listed_gone_or_not)
     struct rig rig = rig_new();
     struct cut phase;
     for (uint64_t id = 1; id <= COUNT; id++)
-        l1(&rig, 0, id, (id * 37) % COUNT + 1); /* 1 .. COUNT in a mixed order */
+        l1(&rig, 0, id, (id * 37) % COUNT + 1); /* the numbers 1 to COUNT in a mixed order */
     for (uint64_t id = 1; id <= COUNT; id += 2)
         drop(&rig, 0, id);
     const struct tts_core_peak *core = peak(&rig, &phase);
@@ -64,7 +64,7 @@ T_TEST(a_program_of_more_parts_than_are_listed_counts_all_bytes)
     rig_done(&rig);
 }
 
-/* Returns the n-th of many different ranges. */
+/* Returns range number `n` of many different ranges. */
 static struct tts_core_range range_at(uint32_t n)
 {
     uint16_t x0 = (uint16_t)(n % 64), y0 = (uint16_t)(n / 64 % 64);
@@ -83,22 +83,22 @@ T_TEST(more_sets_of_cores_than_can_be_kept_are_at_least)
     check_core(peak(&rig, &phase), 1, 0, 0);
     T_TRUE(!phase.phase.usage.core.at_least);
     struct tts_core_range more = range_at(TTS_CORESETS_MAX);
-    part(&rig, 0, TTS_EVENT_CB, more, 5); /* counted but not listed */
+    part(&rig, 0, TTS_EVENT_CB, more, 5); /* this part is counted but not listed */
     const struct tts_core_peak *core = peak(&rig, &phase);
     check_core(core, 6, 0, 0);
     T_EQ(core->unlisted, 1);
     T_EQ(core->unlisted_bytes, 5);
     T_TRUE(!core->at_least);
-    percore(&rig, 9999, &more, 1, 100); /* put on no core */
+    percore(&rig, 9999, &more, 1, 100); /* there is no set left, so the buffer is on no core */
     core = peak(&rig, &phase);
     check_core(core, 6, 0, 0);
     T_TRUE(core->at_least);
     drop(&rig, 0, 9999);
-    drop(&rig, 0, 0); /* a set is free again */
+    drop(&rig, 0, 0); /* a set of cores becomes free again */
     percore(&rig, 9999, &more, 1, 100);
     core = peak(&rig, &phase);
-    check_core(core, 106, 0, 1); /* another part is on the core as well */
-    T_TRUE(core->at_least);      /* until the fold is reset */
+    check_core(core, 106, 0, 1); /* another part is on the core too */
+    T_TRUE(core->at_least);      /* stays true until the fold is reset */
     tts_watch_detach(rig.fold, rig.watch);
     tts_fold_reset(rig.fold);
     tts_watch_attach(rig.fold, rig.watch);

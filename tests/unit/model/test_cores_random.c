@@ -1,4 +1,4 @@
-/* Compares the peak of a core with a model that keeps everything and scans every core. */
+/* Compares the peak of a core with a model that keeps all parts and scans every core. */
 #include "harness/core_rig.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@ enum { MODEL_IDS = 60, MODEL_PARTS = 4000 };
 struct model_part {
     enum tts_event_kind kind;
     uint64_t id, bytes, seq;
-    struct tts_core_range range; /* the whole grid for a lockstep buffer */
+    struct tts_core_range range; /* a lockstep buffer has the whole grid */
     bool live;
 };
 
@@ -100,7 +100,7 @@ static void model_add(struct model *model, struct model_part added)
 }
 
 /* Makes one random event in the fold and in the model. Returns false if the event frees
- * something. */
+ * memory. */
 static bool model_step(struct rig *rig, struct model *model, uint64_t random, uint64_t seq)
 {
     uint64_t id = random % MODEL_IDS, bytes = random / 64 % 50 + 1;

@@ -9,7 +9,7 @@ static struct tts_coresets *sets_new(void)
     return sets;
 }
 
-/* Returns the n-th of many boxes of one or two cores. */
+/* Returns box number `n` of many boxes of one or two cores. */
 static struct tts_box box_at(uint32_t n)
 {
     uint8_t x = (uint8_t)(n % 63), y = (uint8_t)(n / 63 % 64);
@@ -50,7 +50,7 @@ T_TEST(every_and_nowhere_are_no_sets)
 T_TEST(a_set_that_begins_like_another_is_not_the_same)
 {
     struct tts_coresets *sets = sets_new();
-    for (uint32_t n = 1; n < TTS_CORESETS_MAX; n++) { /* in every bucket */
+    for (uint32_t n = 1; n < TTS_CORESETS_MAX; n++) { /* fills every bucket of the table */
         struct tts_boxes two = {2, {box_at(0), box_at(n)}};
         T_TRUE(tts_coresets_hold(sets, &two) != TTS_CORESETS_NOWHERE);
     }
@@ -76,7 +76,8 @@ T_TEST(full_is_said_and_what_is_there_is_still_found)
             struct tts_box box = box_at(n);
             T_MEM_EQ(tts_coresets_boxes(sets, held[n], &count), &box, sizeof box);
         }
-        for (uint32_t n = 0; n < 2 * TTS_CORESETS_MAX; n++) /* in another order */
+        /* Looks the boxes up in another order. */
+        for (uint32_t n = 0; n < 2 * TTS_CORESETS_MAX; n++)
             tts_coresets_drop(sets, held[n * 5 % TTS_CORESETS_MAX]);
         T_EQ(tts_coresets_count(sets), 0);
     }

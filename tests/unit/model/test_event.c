@@ -14,7 +14,8 @@ static void passes(struct tts_event event)
     T_EQ(err.status, TTS_OK);
 }
 
-/* Checks that the message contains `part` and is not cut. */
+/* Checks that the event is refused with this status, and that the message contains `part` and
+ * is not cut. */
 static void refused(struct tts_event event, enum tts_status status, const char *part)
 {
     struct tts_error err = {.status = TTS_OK};
@@ -151,7 +152,7 @@ T_TEST(only_buffers_in_l1_have_cores)
     for (unsigned pool = 0; pool < TTS_POOLS; pool++) {
         struct tts_event event = alloc_in((enum tts_pool)pool, 100, 50);
         event.ranges = &square;
-        passes(event); /* the ranges are ignored */
+        passes(event); /* this kind of event ignores its ranges */
         event.range_count = 1;
         if (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL)
             passes(event);
@@ -220,7 +221,7 @@ T_TEST(there_are_at_most_64_ranges)
     passes(cb_on(many, TTS_RANGES_MAX));
     refused(cb_on(many, TTS_RANGES_MAX + 1), TTS_E_INVALID, "at most 64");
     refused(cb_on(many, SIZE_MAX), TTS_E_INVALID, "at most 64");
-    many[TTS_RANGES_MAX - 1] = many[0]; /* the last pair of ranges */
+    many[TTS_RANGES_MAX - 1] = many[0]; /* the last two ranges are equal */
     refused(cb_on(many, TTS_RANGES_MAX), TTS_E_INVALID, "overlap");
 }
 
@@ -232,7 +233,7 @@ T_TEST(a_name_with_a_length_is_there)
     refused(event, TTS_E_INVALID, "3 bytes at NULL");
     event.name = "abc";
     passes(event);
-    event.name_len = SIZE_MAX; /* only the first bytes are ever read */
+    event.name_len = SIZE_MAX; /* only the first bytes of a name are read */
     passes(event);
 }
 

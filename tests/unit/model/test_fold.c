@@ -1,4 +1,4 @@
-/* Tests of the fold: events in, health and live buffers out. */
+/* Tests the fold: it gets events, and returns its health and the live buffers. */
 #include "harness/fold_rig.h"
 #include "torture/heap.h"
 
@@ -7,7 +7,7 @@
 static struct tts_change change_by(struct rig *rig, struct tts_event event)
 {
     struct tts_change change;
-    memset(&change, 0xff, sizeof change); /* earlier contents do not matter */
+    memset(&change, 0xff, sizeof change); /* the function must set all fields */
     T_TRUE(tts_fold_change(rig->fold, &event, rig->op, &change) != TTS_FOLD_DROPPED);
     return change;
 }
@@ -42,7 +42,7 @@ T_TEST(an_event_tells_which_buffer_came_and_which_left)
         T_TRUE(change.came.size_bytes == 800 && change.came.seq == seq + 1);
         T_EQ(tts_live_bytes(&change.came), tts_pool_is_l1(pool) ? 100 : 800);
         T_EQ(change.came.block_bytes, tts_pool_is_l1(pool) ? 100 : 0);
-        /* the ledger is right, the sizes of the free are ignored */
+        /* The sizes of a free are ignored, because the ledger has the size of the buffer. */
         change = change_by(&rig, buffer_event(TTS_EVENT_FREE, TTS_POOL_DRAM, 7, 1));
         T_TRUE(change.has_left && !change.has_come && !change.has_unseen);
         T_TRUE(change.left.id == 7 && change.left.pool == pool && change.left.seq == seq + 1);
@@ -75,7 +75,7 @@ T_TEST(a_free_of_what_was_never_seen_is_told_with_its_size)
         T_TRUE(change.left.id == 9 && change.left.device == 3 && change.left.pool == pool);
         T_EQ(tts_live_bytes(&change.left), tts_pool_is_l1(pool) ? 10 : 80);
         change = change_by(&rig, buffer_event(TTS_EVENT_FREE, pool, 9, 0));
-        T_TRUE(has_nothing(&change)); /* its size is unknown */
+        T_TRUE(has_nothing(&change)); /* the size of the buffer is unknown */
     }
     rig_done(&rig);
 }
@@ -149,19 +149,20 @@ T_TEST(pools_now_are_sums_of_dram_and_the_l1_of_the_fullest_device)
     struct tts_pool_now now[TTS_POOLS];
     T_EQ(tts_fold_chip(rig.fold, 1, 9, NULL), TTS_OK);
     T_EQ(tts_fold_chip(rig.fold, 2, 9, NULL), TTS_OK);
-    dram(&rig, 9, 1, 100); /* a buffer of a mesh counts once */
+    dram(&rig, 9, 1, 100); /* a buffer of a mesh counts once for all its chips */
     dram(&rig, 1, 2, 30);
     dram(&rig, 5, 3, 7);
     l1(&rig, 9, 4, 50);
     l1(&rig, 2, 5, 8);
     small(&rig, 5, 6, 4);
-    l1(&rig, 5, 7, 58); /* the same as device 2, which came first */
+    l1(&rig, 5, 7, 58); /* has as many bytes as device 2, which came first */
     tts_fold_pools(rig.fold, now);
     check_now(&now[TTS_POOL_DRAM], 3, 137);
     check_now(&now[TTS_POOL_L1], 2, 58);
     check_now(&now[TTS_POOL_L1_SMALL], 1, 4);
     check_now(&now[TTS_POOL_TRACE], 0, 0);
-    tts_fold_pools_of(rig.fold, 1, now); /* includes the buffers of its mesh */
+    /* The pools of a chip include the buffers of its mesh. */
+    tts_fold_pools_of(rig.fold, 1, now);
     check_now(&now[TTS_POOL_DRAM], 2, 130);
     check_now(&now[TTS_POOL_L1], 1, 50);
     tts_fold_pools_of(rig.fold, 9, now);
@@ -184,7 +185,7 @@ T_TEST(a_core_has_its_buffers_and_its_program_now_and_no_watch_is_needed)
     event.range_count = 1;
     l1(&rig, 4, 1, 1000);
     l1(&rig, 4, 2, 60);
-    drop(&rig, 4, 1); /* this was the peak of the phase and is freed now */
+    drop(&rig, 4, 1); /* frees the buffer that made the peak of the phase */
     post(&rig, event);
     tts_fold_fullest_core(rig.fold, &core, parts);
     T_TRUE(core.known && !core.at_least && core.device == 4 && core.bytes == 100);
@@ -314,7 +315,8 @@ T_TEST(one_id_on_two_devices_is_two_buffers)
     rig_done(&rig);
 }
 
-/* live_max is 2: the ledger grows repeatedly, without a visible effect. */
+/* live_max is 2, so the ledger must grow several times. Its growth must not change any
+ * figure. */
 T_TEST(more_live_buffers_than_live_max_change_no_figure)
 {
     enum { MANY = 5000 };
@@ -330,8 +332,9 @@ T_TEST(more_live_buffers_than_live_max_change_no_figure)
                 l1(rigs[r], 1, id, 32 + id);
             else
                 dram(rigs[r], (uint32_t)id % 2, id, 100 + id);
+        /* A free that states no size. */
         for (uint64_t id = 0; id < MANY; id += 2)
-            drop(rigs[r], id % 5 == 0 ? 1 : (uint32_t)id % 2, id); /* without a size */
+            drop(rigs[r], id % 5 == 0 ? 1 : (uint32_t)id % 2, id);
         T_EQ(health(rigs[r]).unlisted + health(rigs[r]).unknown_frees, 0);
         T_EQ(live_of(rigs[r]->fold, NULL, 0), MANY / 2);
         cut(rigs[r], &cuts[r]);
@@ -362,7 +365,7 @@ T_TEST(without_memory_for_more_buffers_their_sums_still_count)
     T_EQ(usage->pools[TTS_POOL_DRAM].freed_bytes, 400);
     T_EQ(health(&rig).unlisted, 1);
     T_EQ(health(&rig).unseen_frees, 1);
-    T_TRUE(!usage->core.at_least); /* no part of L1 is missing */
+    T_TRUE(!usage->core.at_least); /* the L1 parts are complete */
     l1(&rig, 0, 4, 64);
     usage = cut(&rig, &phase);
     T_EQ(usage->pools[TTS_POOL_L1].peak_bytes, 64);
@@ -413,7 +416,7 @@ T_TEST(reset_forgets_what_lived_and_what_was_counted)
     cut(&rig, &phase);
     T_EQ(phase.phase.device_count, 0);
     T_TRUE(!phase.phase.usage.core.known && !phase.phase.usage.core.at_least);
-    dram(&rig, 1, 1, 100); /* the mesh still exists, and no trace is active */
+    dram(&rig, 1, 1, 100); /* the mesh still exists, and no trace is active any more */
     cb(&rig, 0, 7);
     const struct tts_usage *usage = cut(&rig, &phase);
     T_EQ(usage->traced_bytes, 0);
@@ -433,7 +436,7 @@ T_TEST(live_buffers_are_told_oldest_first_as_many_as_there_is_room_for)
     T_EQ(live_of(rig.fold, live, COUNT), 0);
     for (uint64_t id = 0; id < COUNT; id++)
         dram(&rig, (uint32_t)(id % 3), id, id + 1);
-    for (int i = 0; i < 100; i++) { /* young buffers reuse old slots */
+    for (int i = 0; i < 100; i++) { /* new buffers get the slots of freed ones */
         uint64_t id = t_random(&rng) % COUNT;
         drop(&rig, (uint32_t)(id % 3), id);
         dram(&rig, (uint32_t)(id % 3), id, id + 1);
@@ -478,7 +481,7 @@ T_TEST(a_live_buffer_is_told_with_all_that_is_known_of_it)
     T_EQ(live[0].device, 4);
     T_EQ(live[0].pool, TTS_POOL_L1_SMALL);
     T_STR_EQ(live[0].op, "matmul");
-    T_EQ(live[1].block_bytes, 64); /* equal to bytes_per_bank if not given */
+    T_EQ(live[1].block_bytes, 64); /* an event without block_bytes gets bytes_per_bank */
     T_TRUE(live[1].op == NULL);
     rig_done(&rig);
 }

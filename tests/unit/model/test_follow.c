@@ -12,7 +12,7 @@ struct seen {
     uint32_t capture;
     char name[NAME_MAX];
     bool is_partial;
-    struct tts_usage usage; /* its pointers are not valid any more */
+    struct tts_usage usage; /* the pointers in it are no longer valid */
 };
 
 struct tale {
@@ -177,7 +177,7 @@ T_TEST(only_so_many_can_be_active_at_once)
     for (uint32_t i = 1; i <= TTS_FOLLOW_CAPTURES_MAX; i++)
         T_EQ(mark(tale, TTS_ITEM_BEGIN, i, NULL), TTS_OK);
     T_EQ(mark(tale, TTS_ITEM_BEGIN, TTS_FOLLOW_CAPTURES_MAX + 1, NULL), TTS_E_RANGE);
-    /* The current use of the cores needs no capture. */
+    /* The current use of the cores is known without a capture. */
     struct tts_core_part parts[TTS_CORE_PARTS_MAX];
     struct tts_core_peak core;
     struct tts_item item = {.kind = TTS_ITEM_EVENT};
@@ -214,16 +214,17 @@ T_TEST(items_that_cannot_be_are_refused_and_change_nothing)
          TTS_E_INVALID);
     struct tts_item item = {.kind = TTS_ITEM_EVENT, .seq = 5};
     item.event = tts_event_of(TTS_EVENT_PROGRAM, 1);
-    T_EQ(tell(tale, item), TTS_E_INVALID); /* it is the second event, not the fifth */
+    /* The event has number 5, but it is the second one. */
+    T_EQ(tell(tale, item), TTS_E_INVALID);
     item.seq = 1;
     T_EQ(tell(tale, item), TTS_E_INVALID);
     item.seq = 0;
     item.event.kind = TTS_EVENT_CB;
-    T_EQ(tell(tale, item), TTS_E_INVALID); /* without cores */
+    T_EQ(tell(tale, item), TTS_E_INVALID); /* the event has no cores */
     item.event.kind = TTS_EVENT_OP_BEGIN;
-    T_EQ(tell(tale, item), TTS_E_INVALID); /* without a hash */
+    T_EQ(tell(tale, item), TTS_E_INVALID); /* the operation has no hash */
     item.kind = TTS_ITEM_CHIP;
-    T_EQ(tell(tale, item), TTS_E_INVALID); /* a chip of itself */
+    T_EQ(tell(tale, item), TTS_E_INVALID); /* a device cannot be its own chip */
     check_pool(dram_of(&end(tale)->usage), 10, 10, 0);
     tale_free(tale);
 }
@@ -257,7 +258,7 @@ T_TEST(a_buffer_is_found_while_it_lives)
 
 enum { DEVICES = 3, IDS = 40, STEPS = 600 };
 
-/* Draws one event. If `mesh`, device 0 is a mesh of chips 1 and 2. */
+/* Draws a random event. If `mesh` is true, device 0 is a mesh of the chips 1 and 2. */
 static struct tts_event draw(uint64_t *rng, struct tts_core_range *range)
 {
     uint32_t device = (uint32_t)(t_random(rng) % DEVICES);
@@ -356,7 +357,7 @@ T_TEST(a_fold_made_from_a_keyframe_goes_on_as_the_one_it_is_of)
         struct rig twin = {.fold = copy_of(rig.fold), .op = rig.op};
         same_live(rig.fold, twin.fold);
         twin.watch = rig_watch(&twin);
-        cut(&rig, &first); /* both begin a phase here */
+        cut(&rig, &first); /* both folds begin a phase here */
         for (int i = 0; i < 50; i++) {
             struct tts_event event = draw(&rng, &range);
             post(&rig, event);
@@ -381,7 +382,7 @@ static bool note_missed(void *ctx, const struct tts_item *item)
     return true;
 }
 
-/* Returns whether a keyframe of the fold says that it is incomplete. */
+/* Returns true if a keyframe of the fold says that it does not list all buffers. */
 static bool is_told_short(const struct tts_fold *fold)
 {
     bool is_short = false;
@@ -399,11 +400,11 @@ T_TEST(a_fold_made_from_a_keyframe_that_is_not_all_knows_so)
     dram(&rig, 1, 1, 10);
     l1(&rig, 1, 2, 10);
     T_TRUE(!is_told_short(rig.fold));
-    dram(&rig, 1, 3, 30); /* there is no memory for it */
+    dram(&rig, 1, 3, 30); /* there is no memory for this buffer */
     T_TRUE(is_told_short(rig.fold));
     struct rig twin = {.fold = copy_of(rig.fold)};
     twin.watch = rig_watch(&twin);
-    T_TRUE(is_told_short(twin.fold)); /* a keyframe says so */
+    T_TRUE(is_told_short(twin.fold)); /* a keyframe tells that a buffer is missing */
     const struct tts_usage *usage = cut(&twin, &all);
     T_TRUE(usage->core.known && usage->core.at_least);
     l1(&twin, 1, 4, 10);
@@ -468,7 +469,7 @@ T_TEST(a_file_that_begins_with_a_keyframe_knows_what_lived)
     struct tts_tracker_health health;
     tts_fold_health(tts_follow_fold(tale->follow), &health);
     T_TRUE(health.unseen_frees == 0 && health.unknown_frees == 0 && health.events == 3);
-    /* A keyframe in the middle is ignored. */
+    /* A keyframe after the first event is ignored. */
     uint64_t seq = tale->seq;
     T_EQ(tell(tale, (struct tts_item){.kind = TTS_ITEM_KEYFRAME, .seq = seq}), TTS_OK);
     T_EQ(tell(tale, (struct tts_item){.kind = TTS_ITEM_KEYFRAME}), TTS_E_INVALID);
@@ -541,16 +542,16 @@ T_TEST(a_keyframe_that_cannot_be_is_refused)
          TTS_OK);
     struct tts_item live = {.kind = TTS_ITEM_LIVE};
     live.live = (struct tts_live){.id = 1, .size_bytes = 0, .device = 1, .seq = 1};
-    T_EQ(tell(tale, live), TTS_E_INVALID); /* without bytes */
+    T_EQ(tell(tale, live), TTS_E_INVALID); /* the buffer has no bytes */
     live.live.size_bytes = 1;
     live.live.seq = 6;
-    T_EQ(tell(tale, live), TTS_E_INVALID); /* younger than the keyframe */
+    T_EQ(tell(tale, live), TTS_E_INVALID); /* the buffer is younger than the keyframe */
     live.live.seq = 5;
     T_EQ(tell(tale, live), TTS_OK);
-    T_EQ(tell(tale, live), TTS_E_INVALID); /* the same buffer twice */
+    T_EQ(tell(tale, live), TTS_E_INVALID); /* the keyframe lists the same buffer twice */
     live.live.pool = TTS_POOL_L1;
     live.live.id = 2;
-    T_EQ(tell(tale, live), TTS_E_INVALID); /* without bytes in a bank */
+    T_EQ(tell(tale, live), TTS_E_INVALID); /* the buffer has no bytes in a bank */
     struct tts_item part = {.kind = TTS_ITEM_PART, .device = 1};
     part.event = tts_event_of(TTS_EVENT_PROGRAM, 1);
     T_EQ(tell(tale, part), TTS_E_INVALID);
@@ -558,7 +559,7 @@ T_TEST(a_keyframe_that_cannot_be_is_refused)
          TTS_E_INVALID);
     T_EQ(mark(tale, TTS_ITEM_ACTIVE, 1, NULL), TTS_OK);
     live.live.bytes_per_bank = 1;
-    T_EQ(tell(tale, live), TTS_E_INVALID); /* after the captures */
+    T_EQ(tell(tale, live), TTS_E_INVALID); /* a buffer comes after the captures */
     tale_free(tale);
 }
 

@@ -6,7 +6,7 @@ static bool takes(struct tts_itemgate *gate, enum tts_item_kind kind)
     return tts_itemgate_takes(gate, kind);
 }
 
-/* Returns whether all items of a keyframe are taken, or only its names. */
+/* Returns true if the gate lets all items of a keyframe pass, false if only names pass. */
 static bool takes_keyframe(struct tts_itemgate *gate)
 {
     bool taken = takes(gate, TTS_ITEM_KEYFRAME);
@@ -18,7 +18,8 @@ static bool takes_keyframe(struct tts_itemgate *gate)
         T_EQ(takes(gate, inside[i]), taken);
         T_TRUE(takes(gate, TTS_ITEM_NAME));
     }
-    T_EQ(takes(gate, TTS_ITEM_KEYFRAME), taken); /* a stray item changes nothing */
+    /* An item in the wrong place changes nothing. */
+    T_EQ(takes(gate, TTS_ITEM_KEYFRAME), taken);
     T_EQ(takes(gate, TTS_ITEM_LIVE), taken);
     T_EQ(takes(gate, TTS_ITEM_KEYFRAME_END), taken);
     T_TRUE(!gate->in_keyframe);

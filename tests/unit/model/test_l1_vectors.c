@@ -1,4 +1,4 @@
-/* Tests of the printed L1 figures: the cases of the runtime's own graph tests. */
+/* Tests the printed L1 figures with the cases of the runtime's own graph tests. */
 #include "harness/fold_rig.h"
 
 static void check_l1(const struct tts_usage *usage, int64_t peak_cb, int64_t peak_dfb,

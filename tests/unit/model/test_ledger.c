@@ -24,7 +24,7 @@ static struct tts_entry entry_of(uint8_t device, uint64_t id, enum tts_pool pool
     return (struct tts_entry){.id = id, .device = device, .pool = (uint8_t)pool};
 }
 
-/* Enters a new buffer, with its L1 part if its pool has one. Returns false if the ledger is
+/* Adds a new buffer, and its L1 part if its pool has one. Returns false if the ledger is
  * full. */
 static bool add(struct tts_ledger *ledger, struct tts_entry entry)
 {
@@ -91,7 +91,8 @@ T_TEST(an_entry_is_read_as_it_was_entered)
     entry.size_bytes = 7;
     entry.pool = TTS_POOL_L1;
     T_TRUE(tts_ledger_enter(ledger, entry, &is_new) == place && !is_new);
-    T_EQ(tts_ledger_size(ledger, place), TTS_LEDGER_SIZE_MAX); /* nothing is written */
+    /* The failed call has written nothing. */
+    T_EQ(tts_ledger_size(ledger, place), TTS_LEDGER_SIZE_MAX);
     tts_ledger_replace(ledger, place, entry);
     T_TRUE(tts_ledger_size(ledger, place) == 7);
     T_EQ(tts_ledger_pool(ledger, place), TTS_POOL_L1);
@@ -111,7 +112,7 @@ T_TEST(a_part_in_l1_has_what_its_entry_has)
     T_TRUE(part->pool == TTS_POOL_L1 && part->block_bytes == 0);
     T_TRUE(tts_ledger_l1(ledger, place) == part);
     tts_ledger_drop_l1(ledger, place);
-    tts_ledger_drop_l1(ledger, place); /* there is no part: no effect */
+    tts_ledger_drop_l1(ledger, place); /* the buffer has no L1 part, so this has no effect */
     T_TRUE(tts_ledger_l1(ledger, place) == NULL && l1_count(ledger) == 0);
     done(ledger);
 }
@@ -144,7 +145,7 @@ T_TEST(without_memory_for_more_it_takes_none_until_one_leaves)
         T_TRUE(add(ledger, entry_of(0, id, TTS_POOL_L1)));
     T_TRUE(!add(ledger, entry_of(0, 3, TTS_POOL_L1)));
     tts_ledger_enter(ledger, entry_of(0, 2, TTS_POOL_L1), &is_new);
-    T_TRUE(!is_new); /* the entry keeps its values */
+    T_TRUE(!is_new); /* the buffer is known, and its entry keeps its values */
     T_TRUE(!has(ledger, 0, 3));
     T_EQ(tts_ledger_count(ledger), 3);
     T_TRUE(tts_ledger_is_valid(ledger));
@@ -195,8 +196,8 @@ T_TEST(a_hundred_thousand_are_found)
     done(ledger);
 }
 
-/* The ledger repeatedly outgrows its memory of birth, with pages of the system and with a heap
- * that checks each size and does not zero memory. */
+/* The ledger outgrows its first memory several times, once with pages of the system, and once
+ * with a heap that checks each size and does not zero memory. */
 T_TEST(it_grows_beyond_live_max_and_gives_back_what_it_took)
 {
     enum { MANY = 20 * 1000 };
@@ -226,7 +227,7 @@ T_TEST(it_grows_beyond_live_max_and_gives_back_what_it_took)
     }
 }
 
-/* Each of the two allocations of a doubling fails in turn. */
+/* Doubling needs two allocations. Each of them fails in turn. */
 T_TEST(a_doubling_that_fails_changes_nothing_and_is_tried_again)
 {
     for (uint64_t n = 1; n <= 2; n++) {
@@ -254,7 +255,7 @@ T_TEST(the_list_of_l1_is_what_lives_there)
     for (uint64_t id = 0; id < 6; id++)
         T_TRUE(add(ledger, entry_of(0, id, id % 2 ? TTS_POOL_DRAM : TTS_POOL_L1)));
     T_EQ(l1_count(ledger), 3);
-    take_away(ledger, 0, 2); /* the middle, the first and the last entry */
+    take_away(ledger, 0, 2); /* removes the entry in the middle of the list */
     T_EQ(l1_count(ledger), 2);
     T_TRUE(tts_ledger_is_valid(ledger));
     take_away(ledger, 0, 4);
@@ -268,7 +269,7 @@ T_TEST(the_list_of_l1_is_what_lives_there)
     done(ledger);
 }
 
-/* A keyframe may claim any number of buffers. */
+/* A keyframe may claim any number of buffers, so the number must not determine the memory. */
 T_TEST(what_is_expected_takes_no_memory_beyond_that_of_birth)
 {
     struct heap heap;
@@ -299,7 +300,8 @@ struct key {
     enum tts_pool pool;
 };
 
-/* Makes ids of all kinds: consecutive, aligned, in the upper bits, random. */
+/* Makes ids of all kinds: consecutive ones, aligned ones, ones that differ in the upper bits,
+ * and random ones. */
 static void make_keys(struct key keys[KEYS], uint64_t *rng)
 {
     for (uint64_t i = 0; i < KEYS; i++) {
@@ -355,7 +357,7 @@ T_TEST(agrees_with_a_plain_array_over_any_history)
         make_keys(keys, &rng);
         struct tts_ledger *ledger = ledger_of(KEYS, seed);
         for (uint64_t i = 0; i < HISTORY; i++) {
-            /* Few keys at first, then all, then few again. */
+            /* Uses few keys at first, then all, then few again. */
             uint64_t among = i < HISTORY / 3 ? 100 : i < HISTORY / 3 * 2 ? KEYS : 700;
             step(ledger, &keys[t_random(&rng) % among], &rng);
             if (i % 1000 == 0)
@@ -371,7 +373,8 @@ T_TEST(agrees_with_a_plain_array_over_any_history)
     }
 }
 
-/* The narrowest table, as full as it gets: runs wrap around its end. */
+/* Uses the smallest table and fills it as far as possible, so that runs of entries wrap around
+ * its end. */
 T_TEST(what_runs_over_the_end_is_found)
 {
     struct tts_ledger *ledger = ledger_of(512, 3);

@@ -49,11 +49,11 @@ T_TEST(of_all_devices_dram_is_the_sum_and_l1_is_that_of_the_fullest)
     T_EQ(usage->peak_total_bytes, 17);
     T_EQ(usage->core.device, 0);
     T_EQ(usage->core.bytes, 17);
-    l1(&rig, 0, 3, 5); /* device 0 now has the higher peak, and 15 in total */
+    l1(&rig, 0, 3, 5); /* device 0 now has the highest peak of one device, and 15 in total */
     usage = cut(&rig, &phase);
     check_pool(l1_of(usage), 5, 5, 0);
     check_total(l1_of(usage), 15, 15);
-    drop(&rig, 0, 2); /* no peak: the device that did the most counts */
+    drop(&rig, 0, 2); /* no device has a peak, so the one with the largest changes counts */
     usage = cut(&rig, &phase);
     check_pool(l1_of(usage), 0, 0, 10);
     check_total(l1_of(usage), 15, 5);
@@ -71,7 +71,7 @@ T_TEST(without_a_peak_the_device_that_did_most_is_told)
     drop(&rig, 1, 1);
     check_pool(l1_of(cut(&rig, &phase)), 0, 0, 10);
     drop(&rig, 2, 1);
-    l1(&rig, 2, 2, 5); /* many bytes, but no peak */
+    l1(&rig, 2, 2, 5); /* allocates many bytes, but makes no peak */
     l1(&rig, 1, 2, 1);
     drop(&rig, 1, 2);
     check_pool(l1_of(cut(&rig, &phase)), 1, 1, 1);
@@ -106,7 +106,7 @@ T_TEST(of_devices_with_equal_cores_the_first_listed_is_told)
     dram(&rig, 6, 1, 1);
     cut(&rig, &phase);
     T_TRUE(!phase.phase.usage.core.known);
-    T_EQ(phase.phase.usage.core.device, 0); /* no device is involved */
+    T_EQ(phase.phase.usage.core.device, 0); /* no core is known, so the device is 0 */
     l1(&rig, 6, 2, 10);
     l1(&rig, 5, 2, 10);
     T_EQ(cut(&rig, &phase)->core.device, 5);
@@ -127,7 +127,7 @@ T_TEST(the_end_of_a_mesh_ends_the_trace_of_a_chip_but_counts_for_none_of_its_own
     dram(&rig, 1, 2, 5);
     cut(&rig, &phase);
     T_EQ(phase.phase.usage.traces, 0);
-    T_EQ(phase.phase.usage.traced_bytes, 0); /* the mesh had no trace */
+    T_EQ(phase.phase.usage.traced_bytes, 0); /* no trace was active on the mesh */
     T_EQ(usage_of(&phase, 9)->traces, 0);
     T_EQ(usage_of(&phase, 0)->traces, 0);
     T_EQ(usage_of(&phase, 1)->traces, 1);
@@ -183,7 +183,7 @@ T_TEST(the_program_of_a_mesh_is_one_of_each_chip)
     T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
     cb(&rig, 9, 100);
     cb(&rig, 0, 10);
-    program(&rig, 0); /* the program ends on this chip */
+    program(&rig, 0); /* the program of this chip ends */
     cb(&rig, 9, 20);
     cut(&rig, &phase);
     T_EQ(usage_of(&phase, 9)->peak_cb_bytes, 120);
@@ -211,7 +211,8 @@ T_TEST(a_chip_that_is_told_of_late_has_the_past_of_its_mesh)
     drop(&rig, 9, 3);
     trace(&rig, 9, true);
     T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
-    T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK); /* already known */
+    /* The chip is already known, so the call has no effect. */
+    T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
     dram(&rig, 9, 5, 1);
     trace(&rig, 9, false);
     cut(&rig, &phase);
@@ -249,7 +250,7 @@ T_TEST(a_chip_with_a_past_of_its_own_gets_the_sums_of_its_mesh)
     cut(&rig, &phase);
     check_pool(dram_of(usage_of(&phase, 0)), 105, 105, 0);
     T_EQ(usage_of(&phase, 0)->core.bytes, 7);
-    T_TRUE(!usage_of(&phase, 0)->core.at_least); /* the mesh had nothing on its cores */
+    T_TRUE(!usage_of(&phase, 0)->core.at_least); /* the mesh had no parts on its cores */
     rig_done(&rig);
 }
 
@@ -260,7 +261,7 @@ T_TEST(a_chip_that_is_told_of_late_is_as_uncertain_as_its_mesh)
         (struct tts_tracker_config){.live_max = 1, .devices_max = 4, .ops_max = 1}, &memory);
     struct cut phase;
     l1(&rig, 9, 1, 10);
-    l1(&rig, 9, 2, 10); /* there is no memory for it */
+    l1(&rig, 9, 2, 10); /* there is no memory for this buffer */
     T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
     cut(&rig, &phase);
     T_EQ(usage_of(&phase, 0)->core.bytes, 10);
@@ -323,10 +324,11 @@ T_TEST(meshes_that_cannot_be_are_refused)
         rig_with((struct tts_tracker_config){.live_max = 4, .devices_max = 4, .ops_max = 1});
     T_EQ(tts_fold_chip(rig.fold, 0, 9, NULL), TTS_OK);
     refused(&rig, 5, 5, TTS_E_INVALID);
-    refused(&rig, 9, 8, TTS_E_INVALID); /* it is a mesh itself */
+    refused(&rig, 9, 8, TTS_E_INVALID); /* this device is a mesh itself */
     refused(&rig, 8, 0, TTS_E_INVALID); /* a chip cannot be a mesh */
     T_EQ(tts_fold_chip(rig.fold, 1, 9, NULL), TTS_OK);
-    refused(&rig, 2, 3, TTS_E_RANGE); /* room for one device, not for two */
+    /* There is room for one more device, but two are needed. */
+    refused(&rig, 2, 3, TTS_E_RANGE);
     T_EQ(tts_fold_chip(rig.fold, 2, 9, NULL), TTS_OK);
     refused(&rig, 3, 9, TTS_E_RANGE);
     rig_done(&rig);
@@ -359,13 +361,15 @@ T_TEST(a_chip_moves_to_the_mesh_that_is_opened_next)
     l1(&rig, 9, 1, 100);
     refused(&rig, 1, 8, TTS_E_BUSY); /* mesh 9 has a buffer on its chips */
     drop(&rig, 9, 1);
-    T_EQ(tts_fold_chip(rig.fold, 1, 8, NULL), TTS_OK); /* a chip from the middle of the list */
-    T_EQ(tts_fold_chip(rig.fold, 2, 8, NULL), TTS_OK); /* the last chip of the list */
+    /* The chip is in the middle of the list of its mesh. */
+    T_EQ(tts_fold_chip(rig.fold, 1, 8, NULL), TTS_OK);
+    /* The chip is the last one in the list of its mesh. */
+    T_EQ(tts_fold_chip(rig.fold, 2, 8, NULL), TTS_OK);
     cut(&rig, &phase);
     l1(&rig, 8, 2, 50);
     l1(&rig, 9, 3, 7);
     for (int i = 0; i < 5; i++) {
-        program(&rig, 8); /* each time ends the circular buffers of chip 1 */
+        program(&rig, 8); /* ends the circular buffers of chip 1 each time */
         cb(&rig, 1, 1000);
     }
     const struct tts_usage *usage = cut(&rig, &phase);
@@ -378,7 +382,7 @@ T_TEST(a_chip_moves_to_the_mesh_that_is_opened_next)
         bool is_old = of->device == 9 || of->device == 0;
         T_EQ(of->usage.pools[TTS_POOL_L1].peak_bytes, is_old ? 7 : 50);
     }
-    T_EQ(tts_fold_chip(rig.fold, 3, 9, NULL), TTS_OK); /* the list of mesh 9 is intact */
+    T_EQ(tts_fold_chip(rig.fold, 3, 9, NULL), TTS_OK); /* the list of mesh 9 is still correct */
     l1(&rig, 9, 4, 5);
     T_TRUE(tts_fold_is_valid(rig.fold));
     rig_done(&rig);

@@ -77,7 +77,7 @@ T_TEST(only_the_last_bytes_count)
     T_EQ(strlen(tts_opnames_text(names, cut)), TTS_OP_NAME_MAX);
     T_EQ(tts_opnames_text(names, cut)[TTS_OP_NAME_MAX - 1], 'z');
     T_TRUE(add(names, name, sizeof name - 1) != cut);
-    /* A character is kept whole or not at all. */
+    /* A name is cut between two characters, not inside one. */
     memcpy(name + sizeof name - TTS_OP_NAME_MAX - 1, "\xe2\x82\xac", 3);
     T_EQ(strlen(tts_opnames_text(names, add(names, name, sizeof name))), TTS_OP_NAME_MAX - 2);
     tts_opnames_free(names);

@@ -44,7 +44,7 @@ static void close_op(uint32_t thread)
     take(item_op(&items, thread, NULL));
 }
 
-/* Returns the path of a buffer that `op` allocates now. */
+/* Returns the path of a buffer that the operation `op` allocates now. */
 static const char *path_of(const char *op, size_t size)
 {
     static char out[256];
@@ -86,14 +86,14 @@ T_TEST(a_path_has_the_operations_around_and_no_helpers)
     open_op(1, "create_device_tensor");
     T_STR_EQ(path_of("ttnn::prim::binary", 256), "ttnn::add > ttnn::prim::binary");
     T_STR_EQ(path_of("create_device_tensor", 256), "ttnn::add > ttnn::prim::binary");
-    /* Only the end of the path fits. */
+    /* If there is little room, only the end of the path is returned. */
     T_STR_EQ(path_of("ttnn::prim::binary", 13), "prim::binary");
     close_op(1);
     close_op(1);
     close_op(1);
     T_STR_EQ(path_of("ttnn::add", 256), "ttnn::add");
     close_op(1);
-    /* The begin was not seen. */
+    /* The beginning of this operation was not seen. */
     T_STR_EQ(path_of("ttnn::prim::binary", 256), "ttnn::prim::binary");
     open_op(1, "create_device_tensor");
     T_STR_EQ(path_of("create_device_tensor", 256), "create_device_tensor");
@@ -113,7 +113,7 @@ T_TEST(each_thread_has_its_own)
     T_STR_EQ(path_of("y", 256), "b > y");
     close_op(2);
     close_op(2);
-    close_op(2); /* ends an operation whose begin was not seen */
+    close_op(2); /* the beginning of the operation that ends here was not seen */
     T_STR_EQ(path_of("x", 256), "a > x");
     end();
 }
@@ -126,7 +126,7 @@ T_TEST(what_there_is_no_room_for_has_its_name_alone)
         snprintf(name, sizeof name, "op%d", i);
         open_op(1, name);
     }
-    T_STR_EQ(path_of("op3", 256), "op3"); /* not the innermost operation */
+    T_STR_EQ(path_of("op3", 256), "op3"); /* op3 is not the innermost operation */
     T_STR_EQ(path_of("op5", 256), "(other)");
     for (int i = 0; i < 2 * TTS_OPPATH_DEPTH; i++)
         open_op(1, "deep");
@@ -142,7 +142,8 @@ T_TEST(an_operation_whose_end_is_missing_is_not_around_later_ones)
 {
     begin();
     open_op(1, "ttnn::add");
-    tts_oppath_forget(paths); /* its end may be among missing events */
+    /* The events that are missing may include the end of the operation. */
+    tts_oppath_forget(paths);
     open_op(1, "ttnn::mul");
     T_TRUE(strcmp(path_of("ttnn::mul", 256), "ttnn::mul") == 0);
     close_op(1);

@@ -1,4 +1,4 @@
-/* Tests of the decoder: wrong bytes are refused at their place, and any input ends. */
+/* Tests the decoder: wrong bytes are refused with their offset, and every input has an end. */
 #include "harness/item_draw.h"
 #include "harness/same_item.h"
 #include "model/recording/recdec.h"
@@ -12,7 +12,7 @@ static struct tts_recdec dec;
 
 static const struct tts_rec_block plain = {.kind = TTS_REC_ITEMS, .seq = 10, .tick = 100};
 
-/* Starts with an exact copy of the bytes, so that a sanitizer detects a read past them. */
+/* Begins to decode a copy of exact size, so that a sanitizer detects a read after the bytes. */
 static unsigned char *begin(const struct tts_rec_block *block, const unsigned char *bytes,
                             size_t len)
 {
@@ -22,8 +22,8 @@ static unsigned char *begin(const struct tts_rec_block *block, const unsigned ch
     return exact;
 }
 
-/* Reads all items up to the end or the damage. The error has a text and a place inside the
- * bytes. */
+/* Reads all items up to the end or the damage. An error must have a text, and an offset inside
+ * the bytes. */
 static enum tts_status read_all(const struct tts_rec_block *block, const unsigned char *bytes,
                                 size_t len, struct tts_error *err)
 {
@@ -44,7 +44,7 @@ static enum tts_status read_all(const struct tts_rec_block *block, const unsigne
         T_EQ(status, TTS_E_SYNTAX);
         T_EQ(err->status, TTS_E_SYNTAX);
         T_TRUE(err->offset <= len && strncmp(err->text, "damaged record: ", 16) == 0);
-        /* The error is permanent. */
+        /* Each further call returns the same error. */
         T_EQ(tts_recdec_next(&dec, &item, &tick, &again), TTS_E_SYNTAX);
         T_EQ(again.offset, err->offset);
         T_STR_EQ(again.text, err->text);
@@ -56,16 +56,17 @@ static enum tts_status read_all(const struct tts_rec_block *block, const unsigne
 
 /* --- refusals --------------------------------------------------------------------------- */
 
-#define SHAPE 0x09, 1, 7, 0, 0, 16  /* shape 7: 16 bytes of DRAM */
-#define NOTHING 0x09, 1, 8, 0, 0, 0 /* shape 8: no bytes */
-#define CB 0x09, 3, 5, 1, 0, 0, 0, 0, 0x09, 1, 9, 0x40 | 32, 0, 16, 5 /* shape 9, on a core */
-#define AT 0x09, 1, 6, 1, 0, 16 /* shape 6, with an address */
+#define SHAPE 0x09, 1, 7, 0, 0, 16  /* defines shape 7: 16 bytes of DRAM */
+#define NOTHING 0x09, 1, 8, 0, 0, 0 /* defines shape 8: a buffer without bytes */
+/* Defines shape 9: a circular buffer on a core. */
+#define CB 0x09, 3, 5, 1, 0, 0, 0, 0, 0x09, 1, 9, 0x40 | 32, 0, 16, 5
+#define AT 0x09, 1, 6, 1, 0, 16 /* defines shape 6: 16 bytes with an address */
 #define KEYFRAME 0x0a, 8, 1
 #define ONES 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff /* nine bytes of ones */
 #define FIELDS 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20
 
 struct bad {
-    const char *part; /* part of the message */
+    const char *part; /* words that the message must have */
     uint64_t offset;
     size_t len;
     unsigned char bytes[64];
@@ -89,7 +90,7 @@ static const struct bad bads[] = {
     BAD("a count of omitted buffers is outside a keyframe", 0, 0x0a, 15, 1, 1),
     BAD("unknown definition 0", 1, 0x09, 0),
     BAD("unknown definition 5", 1, 0x09, 5),
-    /* Undefined slots. */
+    /* A record names a slot that is not defined. */
     BAD("shape 7 is not defined", 1, 0x01, 7),
     BAD("shape 7 is not defined", 1, 0x02, 7, 0),
     BAD("shape 3 is not defined", 1, 0x04, 3, 0),
@@ -101,7 +102,7 @@ static const struct bad bads[] = {
     BAD("name 4 is not defined", 6, 0x09, 1, 7, 4, 0, 16, 4),
     BAD("ranges 4 is not defined", 6, 0x09, 1, 7, 32 | 0x40, 0, 16, 4),
     BAD("ranges 64 is not defined", 6, 0x09, 1, 7, 32 | 0x40, 0, 16, 64),
-    /* Numbers. */
+    /* A number is too large. */
     BAD("a number does not fit in 64 bits", 7, SHAPE, 0x03, ONES, 2),
     BAD("a number does not fit in 64 bits", 7, SHAPE, 0x03, ONES, 0x80, 0),
     BAD("a number does not fit in 64 bits", 1, 0xf3, ONES, 2, 0),
@@ -111,7 +112,7 @@ static const struct bad bads[] = {
     BAD("capture number is 4294967296", 2, 0x0a, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
     BAD("mesh number is 4294967296", 3, 0x0a, 4, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
     BAD("name number is 257", 1, 0x0b, 0x81, 2),
-    /* Impossible values. */
+    /* A value is impossible for this kind of record. */
     BAD("shape 9 is not a shape of a buffer", 16, CB, 0x01, 9),
     BAD("shape 9 is not a shape of a buffer", 16, CB, 0x04, 9, 0),
     BAD("shape 7 is a shape of a buffer", 7, SHAPE, 0x06, 7),
@@ -126,16 +127,18 @@ static const struct bad bads[] = {
     BAD("placement", 2, 0x09, 1, 7, 16, 0x30, 16, 1, 1),
     BAD("kind does not have", 2, 0x09, 1, 7, 0, 0x10, 16),     /* a placement without a page */
     BAD("kind does not have", 2, 0x09, 1, 7, 16, 0, 16, 0, 1), /* cores without a page */
-    /* A plain buffer that claims to be borrowed. */
+    /* A plain buffer has the mark of a borrowed one. */
     BAD("kind does not have", 2, 0x09, 1, 7, 2, 0, 16),
-    BAD("kind does not have", 2, 0x09, 1, 7, 0x40, 1, 16), /* a circular buffer in a pool */
-    /* A circular buffer that has an address */
+    /* A circular buffer that has a pool. */
+    BAD("kind does not have", 2, 0x09, 1, 7, 0x40, 1, 16),
+    /* A circular buffer has an address. */
     BAD("kind does not have", 2, 0x09, 1, 7, 0x41, 0, 16),
-    /* A circular buffer with the size of a block. */
+    /* A circular buffer has the size of a block. */
     BAD("kind does not have", 2, 0x09, 1, 7, 0x48, 0, 16, 0, 1),
-    BAD("kind does not have", 2, 0x09, 1, 7, 0xc2, 0, 16), /* a borrowed scratchpad */
+    BAD("kind does not have", 2, 0x09, 1, 7, 0xc2, 0, 16), /* a scratchpad that is borrowed */
     BAD("no core ranges", 2, 0x09, 1, 7, 0x40, 0, 16),     /**/
-    BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16), /* an L1 buffer without bytes_per_bank */
+    /* An L1 buffer that has no bytes_per_bank. */
+    BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16),
     BAD("less than the 5", 2, 0x09, 1, 7, 8, 0, 16, 5, 4), /**/
     BAD("above 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8),
     BAD("number of cores is 4097", 7, 0x09, 1, 7, 16, 0, 16, 1, 0x81, 0x20),
@@ -147,7 +150,7 @@ static const struct bad bads[] = {
     BAD("in pool 4", 1, 0x0b, 0, 1, 4, 1, 2, FIELDS),
     BAD("a field of a failure is 65536", 18, 0x0b, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
         12, 13, 14, 0x80, 0x80, 4),
-    /* Keyframes. */
+    /* A keyframe begins where none may be. */
     BAD("a keyframe is inside", 3, KEYFRAME, KEYFRAME),
     BAD("an event is inside", 9, SHAPE, KEYFRAME, 0x01, 7),
     BAD("an event is inside", 3, KEYFRAME, 0x03, 0),
@@ -160,7 +163,7 @@ static const struct bad bads[] = {
     BAD("an active capture of a keyframe is outside", 0, 0x0a, 12, 1),
     BAD("the end of a keyframe is outside", 5, KEYFRAME, 0x0a, 9, 0x0a, 9),
     BAD("a buffer of a later event", 12, SHAPE, KEYFRAME, 0x0c, 7, 0,
-        22), /* event 11 when there are 10 */
+        22), /* claims to be event 11, but 10 events precede it */
     BAD("a buffer of a later event", 21, CB, KEYFRAME, 0x0a, 10, 9, 22),
 };
 
@@ -182,15 +185,17 @@ T_TEST(what_cannot_be_is_refused_where_it_stands)
 T_TEST(the_edges_of_what_can_be_are_taken)
 {
     static const struct bad good[] = {
-        BAD("", 0, SHAPE, 0x03, ONES, 1),               /* 64 bits */
-        BAD("", 0, SHAPE, 0x03, 0x80, 0x80, 0x80, 0),   /* longer than necessary */
-        BAD("", 0, 0x08, 0xff, 0xff, 0xff, 0xff, 0x0f), /* thread 2^32 - 1 */
-        BAD("", 0, NOTHING, 0x04, 8, 0),                /* a free without known sizes */
-        BAD("", 0, 0x09, 2, 255, 0, 0x07, 255, 0),      /* an empty name */
+        BAD("", 0, SHAPE, 0x03, ONES, 1), /* a number of 64 bits */
+        /* A number with more bytes than it needs. */
+        BAD("", 0, SHAPE, 0x03, 0x80, 0x80, 0x80, 0),
+        BAD("", 0, 0x08, 0xff, 0xff, 0xff, 0xff, 0x0f), /* thread number 2^32 - 1 */
+        BAD("", 0, NOTHING, 0x04, 8, 0),                /* a free whose sizes are unknown */
+        BAD("", 0, 0x09, 2, 255, 0, 0x07, 255, 0),      /* a name without characters */
         BAD("", 0, CB, 0x06, 9),
         BAD("", 0, SHAPE, KEYFRAME, 0x0c, 7, 0, 20, 0x0a, 9, 0x01, 7),
         BAD("", 0, KEYFRAME, 0x09, 2, 1, 1, 'x', 0x0a, 4, 1, 2),
-        BAD("", 0, 0x09, 1, 7, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8), /* 2^52 */
+        /* A number of 2^52. */
+        BAD("", 0, 0x09, 1, 7, 0, 0, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8),
         BAD("", 0, 0x0b, 0, 7, 3, 1, 2, FIELDS),
     };
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
@@ -250,7 +255,7 @@ T_TEST(a_shape_keeps_the_name_and_the_ranges_it_was_defined_with)
     free(exact);
 }
 
-/* A block does not depend on the previous block. */
+/* A block can be decoded without the blocks before it. */
 T_TEST(every_block_starts_from_nothing)
 {
     static const unsigned char first[] = {0x09, 4, 5, SHAPE, 0x09, 2,    3, 0, 0x09, 3, 5,
@@ -273,7 +278,7 @@ T_TEST(every_block_starts_from_nothing)
 
 /* --- damage by chance ------------------------------------------------------------------- */
 
-/* Makes a payload with items of every kind. Returns its length. */
+/* Makes a payload with items of every kind and returns its length. */
 static size_t make_payload(unsigned char *payload, uint64_t seed, size_t items)
 {
     static struct item_draw draw;
@@ -320,7 +325,7 @@ T_TEST(a_cut_payload_gives_its_items_and_says_where_it_ends)
         if (status == TTS_E_SYNTAX)
             T_TRUE(strstr(err.text, "does not end inside its block") != NULL);
     }
-    T_TRUE(ends > 200 && ends < len / 2); /* only between records */
+    T_TRUE(ends > 200 && ends < len / 2); /* a block can end only between two records */
 }
 
 T_TEST(whatever_the_bytes_are_it_ends)

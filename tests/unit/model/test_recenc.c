@@ -1,4 +1,4 @@
-/* Tests of the encoder: the exact bytes that it writes. */
+/* Tests the exact bytes that the encoder writes. */
 #include "harness/rec_rig.h"
 #include "harness/t.h"
 
@@ -24,8 +24,8 @@ T_TEST(an_alloc_of_a_known_shape_and_a_free_take_two_bytes)
 {
     begin_plain();
     T_TRUE(tts_recenc_alloc(&rig.enc, 0, TTS_POOL_DRAM, 1, 4096, 0, BEGIN));
-    WROTE(0x09, 1, 0, 0, 0, 0x80, 0x20, /* shape 0: only 4096 bytes of DRAM */
-          0x01, 0);
+    /* Defines shape 0: 4096 bytes of DRAM, and nothing else. */
+    WROTE(0x09, 1, 0, 0, 0, 0x80, 0x20, 0x01, 0);
     T_TRUE(tts_recenc_alloc(&rig.enc, 0, TTS_POOL_DRAM, 2, 4096, 0, BEGIN + 12));
     T_TRUE(tts_recenc_free(&rig.enc, 0, 1, BEGIN + 12));
     T_TRUE(tts_recenc_free(&rig.enc, 0, 2, BEGIN));
@@ -80,7 +80,7 @@ T_TEST(ids_and_addresses_are_steps)
     put(item, BEGIN);
     struct tts_item gone = event_item(TTS_EVENT_FREE);
     gone.event.id = 100;
-    put(gone, BEGIN); /* difference to the last alloc */
+    put(gone, BEGIN); /* writes the difference to the last alloc */
     WROTE(0x09, 1, 0, 1, 0, 1, 0x02, 0, 0xc8, 1, 0x80, 1, 0x02, 0, 1, 63, 0x0a, 14, 1);
 }
 
@@ -133,7 +133,7 @@ T_TEST(the_rest_is_as_the_page_says)
     put(item, BEGIN);
     put(event_item(TTS_EVENT_TRACE_BEGIN), BEGIN);
     put(event_item(TTS_EVENT_TRACE_END), BEGIN);
-    put(event_item(TTS_EVENT_ALLOC), BEGIN); /* without bytes */
+    put(event_item(TTS_EVENT_ALLOC), BEGIN); /* an allocation without bytes */
     T_TRUE(tts_recenc_alloc(&rig.enc, 0, TTS_POOL_DRAM, 7, 0, 0, BEGIN));
     put((struct tts_item){.kind = TTS_ITEM_BEGIN, .capture = 1}, BEGIN);
     put((struct tts_item){.kind = TTS_ITEM_CUT, .capture = 1, .name = "a", .name_len = 1},
@@ -227,7 +227,7 @@ T_TEST(nothing_is_written_where_there_may_be_no_room)
 T_TEST(the_largest_items_fit_behind_the_last_place_to_begin_one)
 {
     draw_init(&rig.draw, 3);
-    unsigned char *payload = malloc(TTS_RECENC_ITEM_MAX); /* room for exactly one item */
+    unsigned char *payload = malloc(TTS_RECENC_ITEM_MAX); /* has room for exactly one item */
     struct tts_item large[3] = {event_item(TTS_EVENT_ALLOC),
                                 event_item(TTS_EVENT_FAILURE),
                                 {.kind = TTS_ITEM_CUT, .capture = UINT32_MAX}};
@@ -257,7 +257,7 @@ T_TEST(the_largest_items_fit_behind_the_last_place_to_begin_one)
         T_TRUE(tts_recenc_used(&rig.enc) < 500);
         T_TRUE(!tts_recenc_item(&rig.enc, &large[i], false, UINT64_MAX));
     }
-    T_EQ(payload[0] & 15, 10); /* the phase, whose name was cut */
+    T_EQ(payload[0] & 15, 10); /* the record of the phase, whose name was cut */
     T_EQ(payload[17], 255);
     free(payload);
 }
@@ -292,7 +292,8 @@ T_TEST(a_name_that_the_block_has_is_not_written_again)
     commit_holds();
 }
 
-/* They are one operation: every reader finds the same name, whichever came first. */
+/* Such names are one operation: every reader finds the same name, whichever was written
+ * first. */
 T_TEST(names_that_differ_in_control_characters_are_written_as_they_are_kept)
 {
     static const char *const names[] = {"add\n", "add\x7f", "add?"};
@@ -305,11 +306,11 @@ T_TEST(names_that_differ_in_control_characters_are_written_as_they_are_kept)
         size_t used = tts_recenc_used(&rig.enc);
         item.op.name = names[(i + 1) % 3];
         put(item, BEGIN);
-        T_EQ(rig.payload[used], rig.payload[8]); /* no other name is defined */
+        T_EQ(rig.payload[used], rig.payload[8]); /* no second name is defined */
     }
 }
 
-/* Returns the bytes that an allocation takes. Each call uses the next id. */
+/* Returns the number of bytes that an allocation adds. Each call uses the next id. */
 static size_t cost_of(uint64_t size_bytes)
 {
     size_t used = tts_recenc_used(&rig.enc);
@@ -337,7 +338,7 @@ T_TEST(two_shapes_that_fight_for_a_place_leave_the_others_theirs)
     T_TRUE(total >= 400 && total < 400 + 20 * 10);
 }
 
-/* More shapes, names and ranges than slots: the common ones stay defined. */
+/* There are more shapes, names and ranges than slots. The common ones must stay defined. */
 T_TEST(a_hundred_shapes_do_not_fight_for_slots)
 {
     begin_plain();

@@ -1,5 +1,5 @@
-/* Tests of live recordings: complete ones, and those of killed programs, damaged and cut. Black
- * boxes are in test_recfile_box.c, growing files in test_recfile_tail.c. */
+/* Tests live recordings: complete ones, recordings of killed programs, damaged ones and
+ * truncated ones. test_recfile_box.c tests black boxes, test_recfile_tail.c files that grow. */
 #include "harness/recfile_rig.h"
 #include "torture/heap.h"
 
@@ -26,7 +26,7 @@ static void check_file(const char *path, const struct gist *all)
     gist_done(&got);
 }
 
-/* Checks that the file cannot be opened, and the words of the error. */
+/* Checks that the file cannot be opened and that the error has these words. */
 static void check_refused(const char *path, enum tts_status status, const char *words)
 {
     struct tts_recfile *file = NULL;
@@ -38,7 +38,8 @@ static void check_refused(const char *path, enum tts_status status, const char *
     T_EQ(tts_recfile_open(path, NULL, &file, NULL), status);
 }
 
-/* Checks that the file gives `count` items and then this status. */
+/* Checks that reading the file returns `count` items and then fails with TTS_E_SYNTAX and these
+ * words. */
 static void check_ends(const char *path, const struct gist *all, size_t count,
                        const char *words)
 {
@@ -50,7 +51,7 @@ static void check_ends(const char *path, const struct gist *all, size_t count,
     gist_done(&got);
 }
 
-/* Returns how many items of a story are in the first blocks of its image. */
+/* Returns the number of items of a story in the blocks before block `number` of its image. */
 static size_t items_before(const struct image *image, uint64_t number, uint64_t seed)
 {
     struct tts_rec_block head;
@@ -61,7 +62,7 @@ static size_t items_before(const struct image *image, uint64_t number, uint64_t 
     size_t count = 0;
     for (; story.seq < head.seq; count++)
         story_next(&story, &item);
-    return count; /* marks after the last event may be in either block */
+    return count; /* marks that follow the last event of a block may be in either block */
 }
 
 /* ---- whole ones ---- */
@@ -147,7 +148,7 @@ T_TEST(a_killed_program_leaves_all_up_to_its_last_commit)
     struct gist all = gist_of_story(9, ITEMS);
     struct image image;
     image_of(&image, 9, ITEMS, PLACE);
-    /* Half of an uncommitted item. */
+    /* The file ends with half of an item that is not committed. */
     memset(image.enc.at, 0xa5, 16);
     check_file(written(&image), &all);
     image_done(&image);
@@ -189,7 +190,7 @@ T_TEST(every_byte_changed_is_found_or_does_not_matter)
     struct image image;
     image_of(&image, 11, 190, PLACE);
     T_TRUE(image.state.blocks >= 2);
-    check_flips(written(&image)); /* file of a killed program */
+    check_flips(written(&image)); /* the file of a program that was killed */
     image_end(&image);
     check_flips(written(&image));
     image_done(&image);
@@ -261,7 +262,7 @@ T_TEST(blocks_that_are_missing_or_out_of_order_are_noticed)
     uint64_t last = image.state.blocks - 1;
     unsigned char kept[PLACE];
 
-    /* The last block is missing. */
+    /* The last block of the file is missing. */
     memcpy(kept, image.bytes + image_off(&image, last), PLACE);
     memset(image.bytes + image_off(&image, last), 0, PLACE);
     image_write(&image, path);
@@ -272,7 +273,7 @@ T_TEST(blocks_that_are_missing_or_out_of_order_are_noticed)
     gist_done(&got);
     memcpy(image.bytes + image_off(&image, last), kept, PLACE);
 
-    /* One block is in the place of another. */
+    /* A block is in the place of another one. */
     memcpy(kept, image.bytes + second, PLACE);
     memcpy(image.bytes + second, image.bytes + third, PLACE);
     image_write(&image, path);
@@ -302,14 +303,14 @@ T_TEST(events_that_are_missing_at_the_end_are_noticed)
     image.state.events++;
     image_state(&image, TTS_REC_ENDED);
     check_ends(written(&image), &all, ITEMS, "but its last event should be");
-    /* A file that was never ended does not contain the number of blocks. */
+    /* A file that was not ended does not hold its number of blocks. */
     image_state(&image, TTS_REC_RECORDING);
     check_file(written(&image), &all);
     image_done(&image);
     gist_done(&all);
 }
 
-/* A block with a valid checksum that has fewer events than the next block expects. */
+/* Makes a block with a valid checksum but fewer events than the next block expects. */
 T_TEST(events_that_are_missing_between_blocks_are_noticed)
 {
     struct image image;
@@ -441,7 +442,7 @@ T_TEST(without_keyframes_every_seek_is_to_the_begin)
         struct tts_error err;
         T_EQ(tts_recfile_seek(file, image.seq + 1, &err), TTS_E_NOT_FOUND);
         T_TRUE(strstr(err.text, "after the last"));
-        T_EQ(next_event(file), 2); /* the position is unchanged */
+        T_EQ(next_event(file), 2); /* a failed seek does not change the position */
         T_EQ(tts_recfile_seek(file, 5, NULL), TTS_OK);
         got.count = 0;
         gist_rest(&got, file);
@@ -487,7 +488,7 @@ T_TEST(a_seek_goes_to_the_last_block_with_a_keyframe)
         T_EQ(next_event(file), start + 1);
     }
     tts_recfile_close(file);
-    /* Damage after the event does no harm, damage before it is reported. */
+    /* Damage after the event is not noticed; damage before it is reported. */
     image.bytes[image_off(&image, 3) + 10] ^= 1;
     file = opened(written(&image));
     struct tts_error err;
@@ -498,7 +499,7 @@ T_TEST(a_seek_goes_to_the_last_block_with_a_keyframe)
     while (tts_recfile_next(file, &item, NULL) == TTS_OK)
         ;
     T_EQ(tts_recfile_next(file, &item, &err), TTS_E_SYNTAX);
-    T_EQ(tts_recfile_seek(file, 1, NULL), TTS_OK); /* clears the error */
+    T_EQ(tts_recfile_seek(file, 1, NULL), TTS_OK); /* a seek clears the error */
     T_EQ(next_event(file), 1);
     tts_recfile_close(file);
     image_done(&image);

@@ -1,4 +1,4 @@
-/* Tests of black boxes: files with a fixed number of places that hold the last blocks. */
+/* Tests black boxes: files with a fixed number of places, which keep the last blocks. */
 #include "harness/recfile_rig.h"
 
 enum { PLACE = 4096, PLACES = 4, PER_BLOCK = 25 };
@@ -6,7 +6,7 @@ enum { PLACE = 4096, PLACES = 4, PER_BLOCK = 25 };
 /* The items of each block. Each block begins with an empty keyframe. */
 struct box {
     struct image image;
-    struct gist blocks[32]; /* items, and the status at the end: NOT_FOUND */
+    struct gist blocks[32]; /* the items of each block, and the status after them (NOT_FOUND) */
     uint64_t starts[32];
 };
 
@@ -53,7 +53,8 @@ static const char *written(struct box *box)
     return path;
 }
 
-/* Checks that the file has blocks `first` to `last`, inclusive, and then this status. */
+/* Checks that reading the file returns the blocks `first` to `last`, both included, and then
+ * this status. */
 static void check_blocks(struct box *box, int first, int last, enum tts_status status)
 {
     struct gist got = gist_of_file(written(box));
@@ -94,16 +95,16 @@ T_TEST(the_last_blocks_are_read_in_their_order_however_often_it_went_round)
 T_TEST(a_place_that_is_begun_again_has_lost_its_block)
 {
     struct box box;
-    box_begin(&box, 6); /* blocks 2 .. 5 */
-    /* Killed right after the commit was reset. */
+    box_begin(&box, 6); /* the box has blocks 2 to 5 */
+    /* The program was killed just after it had reset the commit. */
     *image_commit(&box.image, 6) = 0;
     check_blocks(&box, 3, 5, TTS_E_NOT_FOUND);
     check_first(&box, box.starts[3]);
-    /* Half of the new header is written. */
+    /* The program was killed when half of the new header was written. */
     memset(box.image.bytes + image_off(&box.image, 6) + 8, 0x3c, 20);
     check_blocks(&box, 3, 5, TTS_E_NOT_FOUND);
     box_done(&box);
-    /* The new header is written, without items. The state is not updated yet. */
+    /* The new header is written, but no item, and the state does not count the block yet. */
     box_begin(&box, 6);
     image_block(&box.image, story.time_ns, true, false);
     *image_commit(&box.image, 6) = 0;
@@ -125,16 +126,17 @@ T_TEST(the_newest_block_is_found_without_the_state)
 T_TEST(a_block_in_a_place_that_is_not_its_own_is_not_the_newest)
 {
     struct box box;
-    box_begin(&box, 6); /* blocks 2 .. 5 */
+    box_begin(&box, 6); /* the box has blocks 2 to 5 */
     memset(box.image.bytes + TTS_REC_STATE_OFF, 0x11, 2 * TTS_REC_STATE_BYTES);
     unsigned char *at = box.image.bytes + image_off(&box.image, 4);
     struct tts_rec_block head;
     uint64_t commit = *image_commit(&box.image, 4);
     T_EQ(tts_rec_block_get(at, &head, NULL), TTS_OK);
-    head.number = 9; /* which belongs in the place of block 5 */
+    head.number = 9; /* block 9 belongs in the place of block 5 */
     tts_rec_block_put(&head, at);
     *image_commit(&box.image, 4) = commit;
-    check_blocks(&box, 2, 3, TTS_E_IO); /* as if it was overwritten */
+    /* The same status as for a block that was overwritten. */
+    check_blocks(&box, 2, 3, TTS_E_IO);
     image_end(&box.image);
     image_end(&box.image);
     check_blocks(&box, 2, 3, TTS_E_SYNTAX);
@@ -144,7 +146,7 @@ T_TEST(a_block_in_a_place_that_is_not_its_own_is_not_the_newest)
 T_TEST(what_is_older_than_the_first_keyframe_is_left_out)
 {
     struct box box;
-    box_begin(&box, 6); /* blocks 2 .. 5 */
+    box_begin(&box, 6); /* the box has blocks 2 to 5 */
     unsigned char *at = box.image.bytes + image_off(&box.image, 2);
     struct tts_rec_block head;
     uint64_t commit = *image_commit(&box.image, 2);
@@ -163,10 +165,10 @@ T_TEST(damage_anywhere_is_told_after_what_is_before_it)
         struct box box;
         box_begin(&box, 6);
         size_t off = image_off(&box.image, (uint64_t)number);
-        box.image.bytes[off + 300] ^= 1; /* payload */
+        box.image.bytes[off + 300] ^= 1; /* damages the payload */
         check_blocks(&box, 2, number - 1, TTS_E_SYNTAX);
         box.image.bytes[off + 300] ^= 1;
-        box.image.bytes[off + 9] ^= 1; /* header */
+        box.image.bytes[off + 9] ^= 1; /* damages the header */
         check_blocks(&box, 2, number - 1, TTS_E_SYNTAX);
         box_done(&box);
     }
@@ -204,11 +206,11 @@ T_TEST(a_block_that_is_written_over_while_it_is_read_is_told)
     struct tts_recfile *file;
     struct tts_item item;
     struct tts_error err = {0};
-    box_begin(&box, 6); /* blocks 2 .. 5 */
+    box_begin(&box, 6); /* the box has blocks 2 to 5 */
     const char *path = written(&box);
     T_EQ(tts_recfile_open(path, NULL, &file, NULL), TTS_OK);
     T_EQ(tts_recfile_next(file, &item, NULL), TTS_OK);
-    box_block(&box); /* overwrites block 2, which is in memory */
+    box_block(&box); /* overwrites block 2, which the reader has in memory */
     box_block(&box); /* overwrites block 3 */
     write_file(path, box.image.bytes, box.image.capacity);
     enum tts_status status;
@@ -227,7 +229,7 @@ T_TEST(a_seek_in_a_box_finds_the_block_of_the_event)
     struct box box;
     struct tts_recfile *file;
     struct tts_item item;
-    box_begin(&box, 7); /* blocks 3 .. 6 */
+    box_begin(&box, 7); /* the box has blocks 3 to 6 */
     T_EQ(tts_recfile_open(written(&box), NULL, &file, NULL), TTS_OK);
     for (uint64_t seq = box.starts[3]; seq <= box.image.seq; seq++) {
         int block = 6;

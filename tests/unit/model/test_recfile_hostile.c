@@ -1,5 +1,5 @@
-/* Tests with malicious files: all checksums are valid, and the contents are arbitrary. The
- * result is valid items, or an error with a text. */
+/* Tests malicious files: all checksums are valid, but the content is arbitrary. Reading must
+ * return valid items, or an error with a text. */
 #include "harness/recfile_rig.h"
 
 enum {
@@ -8,10 +8,10 @@ enum {
     BYTES_MAX = 1 << 17,
     HEADER = TTS_REC_HEADER_BYTES,
     HEAD = TTS_REC_BLOCK_HEADER_BYTES,
-    NAME_OFF = 64, /* program name in the header: 256 arbitrary bytes */
+    NAME_OFF = 64, /* offset of the program name in the header: 256 bytes with any values */
 };
 
-static unsigned char bytes[BYTES_MAX]; /* contents of the file */
+static unsigned char bytes[BYTES_MAX]; /* content of the file */
 static size_t len;
 static size_t offs[BLOCKS_MAX]; /* offsets of the blocks */
 static size_t off_count;
@@ -61,7 +61,7 @@ static void check_status(enum tts_status status, const struct tts_error *err)
     check_error(err, status);
 }
 
-/* Reads on through a follower, up to the first item it refuses. */
+/* Reads the file with a follower, up to the first item that the follower refuses. */
 static uint64_t read_on(struct tts_recfile *file)
 {
     const struct tts_follow_config config = {
@@ -245,8 +245,8 @@ static void put_block(size_t off, struct tts_rec_block block, const unsigned cha
               (uint64_t)check_of(payload, count, block.number) << 32 | count);
 }
 
-/* Makes a file with one block of three programs, packed without compression. The index at
- * `index_off` says that the block is at `entry_off`. */
+/* Makes a file with one block of three programs, packed without compression. Its index is at
+ * `index_off` and says that the block is at `entry_off`. */
 static const char *made(uint64_t index_off, uint64_t entry_off, uint64_t seq)
 {
     static const unsigned char programs[] = {5, 5, 5};
@@ -274,7 +274,7 @@ static const char *made(uint64_t index_off, uint64_t entry_off, uint64_t seq)
     return written();
 }
 
-/* Checks that the file is read and sought like a file without an index. */
+/* Checks that reading and seeking give the same as in a file without an index. */
 static void check_without_index(const char *path, bool has_index)
 {
     struct tts_recfile *file = NULL;
@@ -314,13 +314,13 @@ T_TEST(events_that_pass_the_last_number_there_is_are_damage)
 
 /* ---- a number of blocks that cannot be ---- */
 
-/* Continues after damage as often as possible. Returns how often. */
+/* Continues after damage as often as possible. Returns the number of times. */
 static int resume_all(struct tts_recfile *file)
 {
     struct tts_item item;
     uint64_t missing;
     int count = -1;
-    alarm(20); /* the search ends at once, or runs forever */
+    alarm(20); /* a wrong search would run forever */
     do {
         count++;
         while (tts_recfile_next(file, &item, NULL) == TTS_OK)
@@ -337,7 +337,7 @@ static void put_state(struct image *image, uint64_t blocks)
     image_state(image, TTS_REC_RECORDING);
 }
 
-/* Makes blocks of one program each, with empty keyframes. */
+/* Makes blocks with one program each. Each block begins with an empty keyframe. */
 static void image_of_programs(struct image *image, uint64_t places)
 {
     struct tts_item item = {.time_ns = 2000000};
@@ -366,13 +366,13 @@ T_TEST(a_search_behind_damage_ends_with_the_file_whatever_the_blocks_are_said_to
         put_state(&image, UINT64_C(1) << 60);
         write_file(path, image.bytes, image.capacity);
         T_EQ(tts_recfile_open(path, &thrift, &file, NULL), TTS_OK);
-        T_EQ(resume_all(file), places == 0); /* in a black box no block is at its place */
+        T_EQ(resume_all(file), places == 0); /* in a black box no block is in its place */
         tts_recfile_close(file);
         image_done(&image);
     }
 }
 
-/* Like the test above, for a black box that grows while it is read. */
+/* Like the previous test, for a black box that grows while it is read. */
 T_TEST(a_search_in_a_black_box_that_grows_ends_with_its_places)
 {
     struct tts_recfile *file;

@@ -1,5 +1,5 @@
-/* Tests of recordings that are written while they are read: at any time, the items are those of
- * the finished file. */
+/* Tests recordings that are read while they are written. At any time, the items read must be
+ * items of the finished file. */
 #include "harness/recfile_rig.h"
 
 #include <sys/wait.h>
@@ -8,16 +8,17 @@ enum { PLACE = 4096, ITEMS = 900 };
 
 static struct story story;
 
-/* A file, the items written to it, and its reader. */
+/* A file, the items that were written to it, and its reader. */
 struct tail {
     struct image image;
     int fd;
     char path[512];
-    uint64_t blocks; /* blocks of the image that the file has; the last may be incomplete */
+    /* Number of blocks of the image in the file; the last one may be incomplete. */
+    uint64_t blocks;
     struct tts_recfile *file;
-    struct gist got, told; /* items read, and items written */
+    struct gist got, told; /* the items that were read, and the items that were written */
     uint64_t rng;
-    uint32_t patience; /* the reader reads once in so many calls */
+    uint32_t patience; /* the reader reads once in this number of calls */
 };
 
 static void gist_every(struct gist *gist, struct tts_recfile *file, uint64_t most)
@@ -62,7 +63,8 @@ static void tail_read(struct tail *tail)
                    t_random(&tail->rng) % 2 ? UINT64_MAX : t_random(&tail->rng) % 30);
 }
 
-/* Reads all current items, also after the end of an earlier reading. */
+/* Reads all items that are in the file now, even if an earlier call reached the end of the
+ * file. */
 static void tail_catch_up(struct tail *tail)
 {
     gist_every(&tail->got, tail->file, UINT64_MAX);
@@ -76,8 +78,8 @@ static void put_bytes(struct tail *tail, size_t off, size_t len)
     tail_read(tail);
 }
 
-/* Writes one block like a recorder: its header once, then item after item. The reader may see
- * half an item. */
+/* Writes one block as a recorder does: first the header, then one item after another. The
+ * reader may see half an item. */
 static void put_block(struct tail *tail, uint64_t number, bool is_new)
 {
     static const uint64_t none;
@@ -97,7 +99,7 @@ static void put_block(struct tail *tail, uint64_t number, bool is_new)
     put_bytes(tail, off + TTS_REC_COMMIT_OFF, 8);
 }
 
-/* Writes everything that the image has and the file lacks. */
+/* Writes everything that the image has but the file does not. */
 static void tail_sync(struct tail *tail)
 {
     uint64_t blocks = tail->image.state.blocks;
@@ -117,7 +119,7 @@ static void tail_end(struct tail *tail)
     T_EQ(tts_recfile_info(tail->file)->state.kind, TTS_REC_ENDED);
 }
 
-/* Checks that both read the same items. */
+/* Checks that both have the same items. */
 static void check_alike(const struct gist *got, const struct gist *all)
 {
     T_EQ(got->status, all->status);
@@ -187,7 +189,8 @@ T_TEST(every_item_comes_as_soon_as_it_is_committed)
     tail_done(&tail);
 }
 
-/* Marks have no number, so the next block cannot show that they are missing. */
+/* Marks have no number, so the number of the next block does not show that marks are
+ * missing. */
 T_TEST(marks_behind_the_last_event_of_a_block_are_not_lost)
 {
     struct tail tail;
@@ -213,7 +216,8 @@ T_TEST(marks_behind_the_last_event_of_a_block_are_not_lost)
     tail_done(&tail);
 }
 
-/* However fast the file grows, a reading ends with the items that were there. */
+/* However fast the file grows, a reading ends after the items that were committed when it
+ * began. */
 T_TEST(what_is_committed_while_it_is_read_is_behind_its_end)
 {
     struct tail tail;
@@ -276,7 +280,7 @@ T_TEST(a_seek_goes_to_what_has_grown_and_one_that_fails_loses_nothing)
     check_finished(&tail);
     tail_done(&tail);
 
-    /* The keyframe is in a block that begins after everything before it was read. */
+    /* The keyframe is in a block that begins after all earlier items were read. */
     tail_begin(&tail, 5, 0);
     tail.patience = UINT32_MAX;
     for (int i = 0; i < 30; i++)
@@ -297,7 +301,7 @@ T_TEST(a_seek_goes_to_what_has_grown_and_one_that_fails_loses_nothing)
     tail_done(&tail);
 }
 
-/* A writer must not do this: a block may only grow. */
+/* A writer must never do this: it may only add to a block. */
 T_TEST(a_block_that_has_changed_where_it_was_read_is_damage)
 {
     for (int how = 0; how < 4; how++) {
@@ -314,18 +318,18 @@ T_TEST(a_block_that_has_changed_where_it_was_read_is_damage)
         tail_sync(&tail);
         tail_catch_up(&tail);
         T_EQ(tail.got.status, TTS_E_NOT_FOUND);
-        if (how < 3) { /* the commit is reset, then other items are written */
+        if (how < 3) { /* resets the commit, then writes other items */
             tail.image.enc = kept;
             tail.image.seq = seq;
             *image_commit(&tail.image, 0) = commit;
-        } else { /* the number of events before the block changes */
+        } else { /* changes the number of events before the block */
             T_EQ(tts_rec_block_get(tail.image.bytes + PLACE, &head, NULL), TTS_OK);
             head.seq += 5;
             tts_rec_block_put(&head, tail.image.bytes + PLACE);
         }
         for (int i = 0; i < how * 20; i++)
             tell(&tail);
-        tail.blocks = how < 3; /* the header is written again */
+        tail.blocks = how < 3; /* writes the header again */
         tail_sync(&tail);
         tail_catch_up(&tail);
         T_EQ(tail.got.status, TTS_E_SYNTAX);
@@ -343,13 +347,13 @@ T_TEST(a_file_that_is_cut_where_it_was_read_is_told)
         tail.patience = UINT32_MAX;
         for (int i = 0; i < 20; i++)
             tell(&tail);
-        if (how % 2) /* its state is older */
+        if (how % 2) /* the state in the file is older */
             put_block(&tail, 0, true);
         else
             tail_sync(&tail);
         tail_catch_up(&tail);
         T_TRUE(tail.got.status == TTS_E_NOT_FOUND && tail.got.count >= 20);
-        if (how / 2) /* which makes the reader drop the block */
+        if (how / 2) /* the reader drops the block because of this */
             T_EQ(tts_recfile_seek(tail.file, story.seq + 1, NULL), TTS_E_NOT_FOUND);
         T_EQ(ftruncate(tail.fd, TTS_REC_HEADER_BYTES), 0);
         tail_catch_up(&tail);
@@ -361,7 +365,7 @@ T_TEST(a_file_that_is_cut_where_it_was_read_is_told)
 
 /* ---- black boxes ---- */
 
-/* Writes the next item. If the block has no room, begins one with a keyframe. */
+/* Writes the next item. If the block has no room, begins the next block with a keyframe. */
 static void tell_box(struct tail *tail)
 {
     struct tts_item item, mark = {.kind = TTS_ITEM_KEYFRAME};
@@ -379,7 +383,8 @@ static void tell_box(struct tail *tail)
     gist_add(&tail->told, &item);
 }
 
-/* Compares the items that a reader got with the story. */
+/* Compares the items that were read with the items of the story. Returns the number of
+ * items. */
 static size_t check_told(const struct tail *tail, const struct gist *got)
 {
     T_TRUE(got->count <= tail->told.count);
@@ -455,7 +460,7 @@ T_TEST(a_place_that_is_begun_again_before_any_of_it_was_read_is_told)
         tell_box(&tail);
     tail_sync(&tail);
     T_EQ(tts_recfile_open(tail.path, NULL, &file, NULL), TTS_OK);
-    gist_every(&got, file, 1); /* items of block 0, which becomes block 3 */
+    gist_every(&got, file, 1); /* reads the items of block 0, whose place block 3 gets */
     while (tail.image.state.blocks < 4)
         tell_box(&tail);
     tail_sync(&tail);
@@ -472,7 +477,7 @@ T_TEST(a_place_that_is_begun_again_before_any_of_it_was_read_is_told)
 
 enum { BLOCKS = 600, MANY = 24000 };
 
-/* Writes like a recorder: into mapped memory of the file. */
+/* Writes as a recorder does, to the mapped memory of the file. */
 static void write_on(struct image *image)
 {
     for (uint32_t i = 0; i < MANY; i++) {

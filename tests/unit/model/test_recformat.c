@@ -1,4 +1,4 @@
-/* Tests of the header, the state and the block header of a recording: reading gives what was
+/* Tests the header, the state and the block header of a recording: reading returns what was
  * written, and damage is detected. */
 #include "harness/t.h"
 #include "model/recording/recformat.h"
@@ -18,7 +18,7 @@ static struct tts_rec_header a_header(void)
         .start_realtime_ns = UINT64_C(1700000000000000000),
         .unit_scale = UINT64_C(0x900000001),
         .pid = 4711,
-        .flags = TTS_REC_DRAM_ONLY | UINT64_C(1) << 63, /* and a flag that is not defined yet */
+        .flags = TTS_REC_DRAM_ONLY | UINT64_C(1) << 63, /* the second flag is not defined yet */
         .program = "train",
         .writer = "0.1.0",
     };
@@ -87,7 +87,7 @@ T_TEST(a_header_is_read_as_it_was_written)
     T_MEM_EQ(&back, &header, sizeof back);
     header.kind = TTS_REC_PACKED;
     header.place_bytes = header.places = 0;
-    memset(header.program, 'p', sizeof header.program); /* without a terminator: it is cut */
+    memset(header.program, 'p', sizeof header.program); /* a name without a terminator is cut */
     memset(header.writer, 'w', sizeof header.writer);
     tts_rec_header_put(&header, bytes);
     T_EQ(tts_rec_header_get(bytes, &back, &err), TTS_OK);
@@ -148,10 +148,10 @@ T_TEST(a_header_that_cannot_be_is_refused_whatever_its_check)
         {8, 0, TTS_E_SYNTAX, 8, "version is 0"},
         {12, 3, TTS_E_SYNTAX, 12, "kind"},
         {12, 0, TTS_E_SYNTAX, 12, "kind"},
-        {12, 2, TTS_E_SYNTAX, 16, "blocks"}, /* a packed file has no places */
-        {16, 1, TTS_E_SYNTAX, 16, "blocks"}, /* not whole pages */
-        {18, 0, TTS_E_SYNTAX, 16, "blocks"}, /* without bytes */
-        {19, 4, TTS_E_SYNTAX, 16, "blocks"}, /* above 64 MiB */
+        {12, 2, TTS_E_SYNTAX, 16, "blocks"}, /* a packed file cannot have places */
+        {16, 1, TTS_E_SYNTAX, 16, "blocks"}, /* a place must consist of whole pages */
+        {18, 0, TTS_E_SYNTAX, 16, "blocks"}, /* a place must have bytes */
+        {19, 4, TTS_E_SYNTAX, 16, "blocks"}, /* a place is at most 64 MiB */
         {319, 'x', TTS_E_SYNTAX, 64, "name"},
         {351, 'x', TTS_E_SYNTAX, 64, "name"},
         {2176, 1, TTS_E_SYNTAX, 2176, "unused bytes"},
@@ -232,7 +232,7 @@ T_TEST(every_damaged_byte_of_a_copy_is_noticed_and_the_other_counts)
             bytes[2048 + i] ^= (unsigned char)(1u << bit);
         }
     }
-    memset(bytes + 2112, 0, 64); /* as if never written */
+    memset(bytes + 2112, 0, 64); /* as if the state had never been written */
     state_is(bytes, 1, false);
     bytes[2112 + 60] = 1;
     state_is(bytes, 1, true);

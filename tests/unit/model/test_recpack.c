@@ -1,5 +1,5 @@
-/* Tests of packed recordings: the same items, the same figures, and fast access to any
- * moment. */
+/* Tests packed recordings: they have the same items and figures, and can be read quickly from
+ * any moment on. */
 #include "harness/item_rig.h"
 #include "harness/once.h"
 #include "harness/recfile_rig.h"
@@ -69,7 +69,7 @@ static uint64_t sum_ranges(uint64_t sum, const struct tts_event *event)
     return sum;
 }
 
-/* Buffers come in no order, so their hashes are added. */
+/* The buffers come in no particular order, so their hashes are added up. */
 static bool add_item(void *ctx, const struct tts_item *item)
 {
     const struct tts_live *live = &item->live;
@@ -141,7 +141,7 @@ static const char *live_file(uint64_t seed, uint32_t count)
     return path;
 }
 
-/* Writes a long file, of plain buffers or of all kinds of items. */
+/* Writes a long file, either of plain buffers or of items of all kinds. */
 static const char *long_file(uint64_t seed, uint32_t count, bool only_plain)
 {
     static struct story story;
@@ -231,7 +231,7 @@ T_TEST(packed_again_it_is_the_same_to_the_byte)
 
 T_TEST(times_are_kept_whatever_their_unit)
 {
-    /* Nanoseconds per unit: a third, 1, 1.5, 3.1, 107.4. */
+    /* Nanoseconds per unit of time: 1/3, 1, 1.5, 3.1 and 107.4. */
     static const uint64_t scales[] = {UINT64_C(1431655765), UINT64_C(1) << 32,
                                       UINT64_C(6442450944), UINT64_C(13314398618),
                                       UINT64_C(461419875123)};
@@ -250,7 +250,7 @@ T_TEST(times_are_kept_whatever_their_unit)
         struct gist all = gist_of_file(live), got = gist_of_file(small);
         T_EQ(got.count, all.count);
         check_repacked(small, again);
-        /* If there is a unit for each nanosecond, the time is exact. */
+        /* Times are exact if a unit is not longer than a nanosecond. */
         uint64_t unit_ns = scales[k] > UINT64_C(1) << 32 ? (scales[k] >> 32) + 1 : 0;
         for (size_t i = 0; i < got.count; i++)
             T_TRUE(got.times[i] + unit_ns >= all.times[i] &&
@@ -281,8 +281,8 @@ T_TEST(nothing_at_all_is_packed_too)
 
 /* ---- keyframes ---- */
 
-/* Follows the file from its begin and stores the live buffers at each of `count` ascending
- * numbers. */
+/* Follows the file from its beginning. Stores a checksum of the live buffers at each of `count`
+ * events, whose numbers ascend. */
 static void note_live(const char *path, const uint64_t *seqs, uint64_t *sums, size_t count)
 {
     struct folded folded = {0};
@@ -301,8 +301,8 @@ static void note_live(const char *path, const uint64_t *seqs, uint64_t *sums, si
     tts_recfile_close(file);
 }
 
-/* Seeks to the nearest keyframe and follows up to the event. *events: how many events that
- * took. */
+/* Seeks to the nearest keyframe and follows the file up to event `seq`. Sets *events to the
+ * number of events that were read. */
 static uint64_t live_at(struct tts_recfile *file, uint64_t seq, uint64_t *events)
 {
     struct folded folded = {0};
@@ -313,7 +313,7 @@ static uint64_t live_at(struct tts_recfile *file, uint64_t seq, uint64_t *events
     while (tts_fold_seq(tts_follow_fold(follow)) < seq || *events == 0) {
         T_EQ(tts_recfile_next(file, &item, NULL), TTS_OK);
         if (item.kind == TTS_ITEM_EVENT && item.seq > seq)
-            break; /* the keyframe is at exactly this event */
+            break; /* the keyframe is exactly at this event */
         T_EQ(tts_follow_item(follow, &item, NULL), TTS_OK);
         *events += item.kind == TTS_ITEM_EVENT;
     }
@@ -335,8 +335,7 @@ T_TEST(a_seek_gives_what_lives_and_costs_little)
     struct tts_recfile *file;
     const char *live = long_file(8, LONG, true), *small = packed(live);
     for (uint64_t i = 0; i < SEEKS; i++)
-        seqs[i] = i == 5
-                      ? 65536 /* the end of a block, and of the events between two keyframes */
+        seqs[i] = i == 5   ? 65536 /* here a block ends, and the next keyframe is due */
                   : i == 6 ? 65537
                            : 1 + i * (LONG - 20000) / SEEKS + t_random(&rng) % 1000;
     qsort(seqs, SEEKS, sizeof seqs[0], by_number);
@@ -354,7 +353,7 @@ T_TEST(a_seek_gives_what_lives_and_costs_little)
     tts_recfile_close(file);
 }
 
-/* Includes cores, meshes and traces. */
+/* The state after a seek includes cores, meshes and traces. */
 T_TEST(a_seek_gives_all_there_is)
 {
     enum { COUNT = 90000 };
@@ -370,7 +369,7 @@ T_TEST(a_seek_gives_all_there_is)
     tts_recfile_close(file);
 }
 
-/* Seeks without the index: block by block. */
+/* The index is damaged, so the seek reads block by block. */
 T_TEST(a_damaged_index_is_done_without)
 {
     uint64_t seqs[] = {100, 70000, 131073, LONG - 20000}, sums[4], events;
@@ -437,8 +436,8 @@ static struct tts_item live_item(const struct image *image, uint64_t id)
     return item;
 }
 
-/* Makes a file that begins with a keyframe of many buffers, in one block or several, at event
- * 2,000,000. */
+/* Makes a file that begins with a keyframe of many buffers at event 2,000,000. The keyframe has
+ * one block or several. */
 static const char *keyframe_file(uint64_t buffers, int items, bool only_plain)
 {
     const char *path = t_scratch("keyframe.tts");
@@ -509,12 +508,12 @@ T_TEST(the_more_lives_the_fewer_keyframes_there_are)
     T_EQ(tts_recfile_seek(file, 2000000, NULL), TTS_OK);
     while (tts_recfile_next(file, &item, NULL) == TTS_OK)
         keyframes += item.kind == TTS_ITEM_KEYFRAME;
-    T_EQ(keyframes, 1); /* the keyframe of the source */
+    T_EQ(keyframes, 1); /* this is the keyframe of the source */
     tts_recfile_close(file);
 }
 
-/* Makes a live file of random frees and allocations, with `live` buffers at once. Ids and sizes
- * are hard to compress. */
+/* Makes a live file with random allocations and frees of `live` buffers. Ids and sizes are hard
+ * to compress. */
 static uint64_t churn_file(const char *path, uint64_t live, uint64_t events)
 {
     static uint64_t ids[1 << 16];
@@ -556,7 +555,7 @@ T_TEST(packing_makes_no_file_larger_however_much_lives)
     }
 }
 
-/* Returns the keyframes of a file whose packer has memory for `live_max` buffers. */
+/* Returns the number of keyframes in a file whose packer has memory for `live_max` buffers. */
 static uint64_t keyframes_by(uint32_t live_max)
 {
     static struct story story;
@@ -578,7 +577,7 @@ static uint64_t keyframes_by(uint32_t live_max)
     story.only_plain = true;
     for (int i = 0; i < 70000; i++) {
         if (i == 500)
-            story.live_max = 8; /* now there is memory for all */
+            story.live_max = 8; /* from here on few buffers are live, so memory suffices */
         story_next(&story, &item);
         memory.is_refused = item.kind == TTS_ITEM_EVENT;
         T_EQ(tts_recpack_item(pack, &item, NULL), TTS_OK);
@@ -613,7 +612,7 @@ T_TEST(keyframes_that_come_later_are_left_out)
         story_next(&story, &item);
         image_item(&image, &item);
         if (i % 100 == 99) {
-            /* An impossible mark, which every reader refuses. */
+            /* Writes a mark that is impossible here; every reader refuses it. */
             struct tts_item mark = {
                 .kind = TTS_ITEM_KEYFRAME, .seq = image.seq, .time_ns = item.time_ns};
             image_item(&image, &mark);
@@ -707,7 +706,8 @@ T_TEST(a_full_disk_is_told)
     T_TRUE(strstr(err.text, "no space"));
 }
 
-/* Checks small allocations. Large ones, which are mostly untouched, are not filled. */
+/* A heap that checks small allocations. Large ones are not filled, because most of their memory
+ * is never touched. */
 struct thrifty {
     struct tts_alloc alloc;
     struct heap heap;
@@ -766,8 +766,8 @@ T_TEST(without_memory_it_says_so_and_gives_all_back)
     gist_done(&got);
 }
 
-/* Packs `from` into `to` and returns the room for figures. Memory runs out when the figures are
- * stored. */
+/* Packs `from` into `to`. Memory runs out when the figures are stored. Returns the room for the
+ * figures. */
 static uint64_t room_for_figures(const char *from, const char *to, uint64_t *bytes)
 {
     static const unsigned char figures[1000];
@@ -786,7 +786,7 @@ static uint64_t room_for_figures(const char *from, const char *to, uint64_t *byt
     while (tts_recfile_next(file, &item, NULL) == TTS_OK)
         T_EQ(tts_recpack_item(pack, &item, NULL), TTS_OK);
     T_EQ(tts_recpack_end(pack, &tts_recfile_info(file)->state, NULL), TTS_OK);
-    T_TRUE(!pack->follow && !pack->live); /* the live buffers are not kept any more */
+    T_TRUE(!pack->follow && !pack->live); /* the packer has stopped to keep the live buffers */
     uint64_t room = tts_recpack_room(pack);
     thrifty.fail_at = thrifty.calls + 1;
     T_EQ(tts_recpack_figures(pack, figures, sizeof figures, room, &is_stored, NULL), TTS_OK);

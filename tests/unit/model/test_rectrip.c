@@ -2,7 +2,7 @@
 #include "harness/rec_rig.h"
 #include "harness/t.h"
 
-/* Returns the part of an item that a recording keeps. */
+/* Returns the item as a recording keeps it. */
 static struct tts_item kept_of(struct tts_item item, bool is_unseen)
 {
     if (item.kind == TTS_ITEM_EVENT && item.event.kind == TTS_EVENT_FREE && !is_unseen) {
@@ -12,7 +12,7 @@ static struct tts_item kept_of(struct tts_item item, bool is_unseen)
     return item;
 }
 
-/* Writes an item, with the short form if there is one. */
+/* Writes an item, in the short form if it has one. */
 static bool write_item(struct tts_item item, bool is_unseen, uint64_t tick)
 {
     const struct tts_event *event = &item.event;
@@ -26,7 +26,7 @@ static bool write_item(struct tts_item item, bool is_unseen, uint64_t tick)
     if (is_short && event->kind == TTS_EVENT_FREE && !is_unseen)
         return tts_recenc_free(&rig.enc, event->device, event->id, tick);
     if (item.kind != TTS_ITEM_NAME && draw_chance(&rig.draw, 2))
-        item.op.name = NULL; /* the hash is enough */
+        item.op.name = NULL; /* a recording needs the hash only */
     return tts_recenc_item(&rig.enc, &item, is_unseen, tick);
 }
 
@@ -36,7 +36,8 @@ static uint64_t draw_tick(uint64_t last)
     case 0:
         return last + draw_number(&rig.draw) / 1000;
     case 1:
-        return last - draw_below(&rig.draw, 100); /* an earlier time counts as the last one */
+        /* An earlier time is stored as the last time. */
+        return last - draw_below(&rig.draw, 100);
     default:
         return last + draw_number(&rig.draw) % (UINT64_C(1) << draw_below(&rig.draw, 18));
     }
@@ -61,7 +62,7 @@ T_TEST(what_goes_in_comes_out)
                 T_TRUE(write_item(item, is_unseen, tick));
                 blocks++;
             }
-            if (tick > last && item.kind != TTS_ITEM_NAME) /* a NAME has no time of its own */
+            if (tick > last && item.kind != TTS_ITEM_NAME) /* a NAME has no time */
                 last = tick;
             rig.items[rig.count] = kept_of(item, is_unseen);
             rig.ticks[rig.count++] = last;
@@ -70,7 +71,7 @@ T_TEST(what_goes_in_comes_out)
     }
 }
 
-/* After each item the commit covers everything up to it. */
+/* After each call the commit includes the item. */
 T_TEST(every_item_is_committed_when_the_call_returns)
 {
     uint64_t last = BEGIN;
@@ -102,7 +103,7 @@ static void append(struct tts_item item)
     rig.ticks[rig.count++] = BEGIN;
 }
 
-/* Thousands of each: more than slots and hashes, so that some collide. */
+/* There are thousands of shapes, more than slots and hash values, so some of them collide. */
 T_TEST(shapes_that_differ_in_one_field_are_told_apart)
 {
     enum { FIELDS = 7, TURNS = 5000 };

@@ -1,4 +1,4 @@
-/* Tests of recordings with damage in the middle: the items after the damage are right, and the
+/* Tests recordings with damage in the middle: the items after the damage are correct, and the
  * gap is reported. */
 #include "harness/item_rig.h"
 #include "harness/recfile_rig.h"
@@ -101,7 +101,7 @@ struct reading {
     bool in_gap;
     uint64_t events, gaps, missing, inferred;
     uint64_t last_seq;
-    uint64_t *sums; /* one sum per event. NULL: not needed */
+    uint64_t *sums; /* one checksum for each event; NULL if not needed */
     const uint64_t *wanted;
     enum tts_status status;
 };
@@ -140,7 +140,7 @@ static void take_item(struct reading *r, const struct tts_item *item)
         T_EQ(sum_item(item), r->wanted[item->seq]);
 }
 
-/* Reads the file like a reader that wants everything. */
+/* Reads the file and continues after each damage. */
 static void read_all(struct reading *r, const char *path)
 {
     struct tts_item item;
@@ -190,7 +190,7 @@ static void same_live(const struct tts_follow *a, const struct tts_follow *b)
                lives[0][i].size_bytes == lives[1][i].size_bytes);
 }
 
-/* Checks that the figures are lower bounds. */
+/* Checks that the figures of `read` are not higher than the true ones. */
 static void at_most(struct tts_follow *read, struct tts_follow *truth)
 {
     const struct tts_phase *got, *real;
@@ -204,7 +204,7 @@ static void at_most(struct tts_follow *read, struct tts_follow *truth)
     T_TRUE(got->usage.core.bytes <= real->usage.core.bytes);
 }
 
-/* Compares the items of a file that may be damaged with its history. */
+/* Compares the items of a file, which may be damaged, with its history. */
 static uint64_t check_reading(const struct history *h, const char *path, const uint64_t *wanted)
 {
     struct reading r = {.wanted = wanted};
@@ -263,7 +263,7 @@ T_TEST(behind_a_gap_figures_are_at_least_so_high)
     static struct history h;
     const char *path = t_scratch("middle.tts");
     make_history(&h, EVENTS, PLACE);
-    h.image.bytes[image_off(&h.image, 2) + 20] ^= 1; /* a byte of a header */
+    h.image.bytes[image_off(&h.image, 2) + 20] ^= 1; /* damages a byte of a header */
     image_write(&h.image, path);
     struct reading r = {0};
     read_all(&r, path);
@@ -336,7 +336,7 @@ T_TEST(a_packed_file_is_read_on_at_its_next_keyframe)
     fclose(file);
     T_TRUE(len > 100000 && len < sizeof bytes);
     for (size_t i = 0; i < 8;
-         i++) { /* the first bytes are in block 0: its header, its payload */
+         i++) { /* the first bytes are in block 0: its header and its payload */
         size_t at = i == 0 ? TTS_REC_HEADER_BYTES + 20
                            : TTS_REC_HEADER_BYTES + 100 + (i - 1) * (len - 5000) / 7;
         bytes[at] ^= 4;
@@ -356,7 +356,7 @@ T_TEST(a_packed_file_is_read_on_at_its_next_keyframe)
     history_done(&h);
 }
 
-/* A keyframe continues in a block that is damaged as well, so its end is not read. */
+/* A keyframe continues in a second block, which is damaged too, so its end cannot be read. */
 T_TEST(a_keyframe_that_damage_cuts_off_is_not_mixed_with_the_next)
 {
     const struct item_rig rig = {.seq = 10};

@@ -1,5 +1,5 @@
-/* Tests of the counts of a phase, and of consecutive, nested and overlapping phases. Cores are
- * in test_cores.c. */
+/* Tests the counts of a phase, and phases that follow each other, are nested, or overlap.
+ * test_cores.c tests the cores. */
 #include "harness/fold_rig.h"
 
 /* --- one phase -------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ T_TEST(only_what_is_said_to_borrow_borrows)
     struct cut phase;
     for (int kind = TTS_EVENT_CB; kind <= TTS_EVENT_SCRATCHPAD; kind++)
         post(&rig, (struct tts_event){.kind = (enum tts_event_kind)kind,
-                                      .borrowed = true, /* ignored for a scratchpad */
+                                      .borrowed = true, /* a scratchpad ignores this flag */
                                       .size_bytes = 8,
                                       .ranges = &grid8,
                                       .range_count = 1});
@@ -101,7 +101,7 @@ T_TEST(cumulative_figures_follow_the_published_relations)
     drop(&rig, 0, 2);
     check_total(dram_of(cut(&rig, &phase)), 150, 100);
     drop(&rig, 0, 1);
-    dram(&rig, 0, 3, 120); /* at most 20 above the start, and 120 in total */
+    dram(&rig, 0, 3, 120); /* the phase has at most 20 above its start, in total 120 */
     const struct tts_usage *usage = cut(&rig, &phase);
     check_pool(dram_of(usage), 20, 120, 100);
     check_total(dram_of(usage), 150, 120);
@@ -162,7 +162,7 @@ T_TEST(a_free_of_an_earlier_phase_goes_below_zero_and_lifts_no_peak)
     const struct tts_usage *usage = cut(&rig, &phase);
     check_pool(l1_of(usage), 0, 40, 100);
     T_EQ(usage->peak_cb_bytes, 50);
-    T_EQ(usage->peak_total_bytes, 0); /* 100 less, 40 and 50 more */
+    T_EQ(usage->peak_total_bytes, 0); /* 100 bytes were freed before 40 and 50 were allocated */
     cb(&rig, 0, 11);
     T_EQ(cut(&rig, &phase)->peak_total_bytes, 11);
     rig_done(&rig);
@@ -176,13 +176,13 @@ T_TEST(a_phase_counts_of_a_program_under_way_only_what_it_adds)
     cb(&rig, 0, 1000);
     cut(&rig, &phase);
     cb(&rig, 0, 10);
-    program(&rig, 0); /* removes 10, not 1010 */
+    program(&rig, 0); /* frees 10 bytes, not 1010 */
     cb(&rig, 0, 30);
     const struct tts_usage *usage = cut(&rig, &phase);
     T_EQ(usage->peak_cb_bytes, 30);
     T_EQ(usage->peak_total_bytes, 30);
     T_EQ(usage->programs, 1);
-    T_EQ(usage->core.bytes, 1010); /* the core has the true value */
+    T_EQ(usage->core.bytes, 1010); /* the core has the true number of bytes */
     rig_done(&rig);
 }
 
@@ -242,7 +242,8 @@ T_TEST(a_capture_inside_another_has_phases_of_its_own)
     dram(&rig, 0, 1, 100);
     struct tts_watch *watch = rig_watch(&rig);
     dram(&rig, 0, 2, 10);
-    drop(&rig, 0, 1); /* allocated before the inner phase: an ordinary free */
+    /* The buffer is older than the inner phase, where its free counts as any other. */
+    drop(&rig, 0, 1);
     cut_of(&rig, watch, &inner);
     check_pool(dram_of(&inner.phase.usage), 10, 10, 100);
     check_total(dram_of(&inner.phase.usage), 10, -90);
@@ -263,7 +264,7 @@ T_TEST(watches_end_in_any_order)
     struct cut phase;
     struct tts_watch *a = rig_watch(&rig), *b = rig_watch(&rig);
     dram(&rig, 0, 1, 1);
-    rig_unwatch(&rig, a); /* in the middle of the list */
+    rig_unwatch(&rig, a); /* removes the watch in the middle of the list */
     dram(&rig, 0, 2, 2);
     cut_of(&rig, b, &phase);
     check_pool(dram_of(&phase.phase.usage), 3, 3, 0);
@@ -299,7 +300,7 @@ T_TEST(traces_nest_and_an_end_without_a_begin_is_none)
     dram(&rig, 0, 1, 1);
     trace(&rig, 0, true);
     dram(&rig, 0, 2, 10);
-    dram(&rig, 1, 2, 5000); /* another device has no trace */
+    dram(&rig, 1, 2, 5000); /* no trace is active on this device */
     trace(&rig, 0, true);
     l1(&rig, 0, 3, 100);
     small(&rig, 0, 4, 10000);
