@@ -1,4 +1,4 @@
-/* Tests of the changes that make a run fit, and of the largest batch or sequence that fits. */
+/* Tests the changes that make a run fit, and the largest batch or sequence that fits. */
 #include "plan/change.h"
 
 #include "harness/plan_rig.h"
@@ -21,7 +21,7 @@ static struct answer changes_of(const struct tts_workload *workload,
     return answer;
 }
 
-/* Returns NULL if there is no change of this kind. */
+/* Returns the change of this kind, or NULL if the answer has none. */
 static const struct tts_fit_change *find(const struct answer *answer,
                                          enum tts_fit_change_kind kind)
 {
@@ -39,7 +39,8 @@ static bool fits_on(const struct tts_workload *workload, const struct tts_chip *
     return fits;
 }
 
-/* Returns the rank of a change: changes that fit come first, then the order of cost. */
+/* Returns the rank of a change. Changes that fit have the lowest ranks, in the order of their
+ * cost. */
 static int rank_of(const struct tts_fit_change *change, const struct tts_workload *from)
 {
     static const int ranks[] = {0, 1, 3, 5, 6, 8};
@@ -51,8 +52,8 @@ static int rank_of(const struct tts_fit_change *change, const struct tts_workloa
     return rank + (change->workload.tensor_parallel == from->tensor_parallel ? 2 : 4);
 }
 
-/* Checks that each change agrees with a run of its own, and that the order is the order of
- * cost. */
+/* Checks that each change has the result of a run with this change, and that the changes are in
+ * the order of their cost. */
 static void are_true(const struct answer *answer, const struct tts_workload *workload,
                      const struct tts_chip *chip)
 {
@@ -152,7 +153,8 @@ T_TEST(what_changes_nothing_is_left_out)
     T_EQ(answer.changes[0].kind, TTS_FIT_CHANGE_DEVICE);
 }
 
-/* A workload cannot have that many micro steps. The smallest allowed batch is offered. */
+/* The batch cannot be divided into so many micro steps, so the smallest possible batch is
+ * offered. */
 T_TEST(a_batch_that_cannot_be_run_is_not_offered)
 {
     struct tts_workload workload = small_llama();
@@ -169,11 +171,12 @@ T_TEST(a_batch_that_cannot_be_run_is_not_offered)
     T_TRUE(find(&answer, TTS_FIT_CHANGE_RECOMPUTE) != NULL);
 }
 
-/* Gradients that survive the next forward pass take more than half of the activations. */
+/* The gradients stay during the next forward pass and need more than half of the memory of the
+ * activations. */
 T_TEST(a_smaller_batch_that_takes_more_is_not_offered)
 {
     struct tts_workload workload = wide_llama();
-    workload.optimizer.kind = TTS_OPTIMIZER_MOREH_ADAMW; /* updates in place */
+    workload.optimizer.kind = TTS_OPTIMIZER_MOREH_ADAMW; /* this optimizer updates in place */
     workload.batch = 2;
     struct tts_workload halved = workload;
     halved.batch = 1;
@@ -203,10 +206,11 @@ T_TEST(the_device_is_the_smallest_that_fits)
     struct tts_workload workload = small_llama();
     struct tts_chip chip = chip_with(bank_peak(&workload) / 2);
     struct answer answer = changes_of(&workload, &chip);
-    T_STR_EQ(find(&answer, TTS_FIT_CHANGE_DEVICE)->device, "p100"); /* not the n150 again */
+    /* The p100 is offered, not the n150 itself. */
+    T_STR_EQ(find(&answer, TTS_FIT_CHANGE_DEVICE)->device, "p100");
     workload.batch = 1 << 16;
     answer = changes_of(&workload, &chip);
-    T_TRUE(find(&answer, TTS_FIT_CHANGE_DEVICE) == NULL); /* no card has enough memory */
+    T_TRUE(find(&answer, TTS_FIT_CHANGE_DEVICE) == NULL); /* no board has enough memory */
 }
 
 /* --- together --------------------------------------------------------------------------- */
@@ -246,12 +250,13 @@ T_TEST(tensor_parallel_is_suggested_if_the_device_has_the_chips)
     are_true(&answer, &workload, &chip);
     const struct tts_fit_change *change = find(&answer, TTS_FIT_CHANGE_TENSOR_PARALLEL);
     T_TRUE(change && change->fits);
-    T_STR_EQ(change->options, "--tensor-parallel 2"); /* the fewest chips that are enough */
-    workload.model.tied = true;                       /* a tied model cannot be divided */
+    /* The smallest number of chips that is enough. */
+    T_STR_EQ(change->options, "--tensor-parallel 2");
+    workload.model.tied = true; /* a tied model cannot be divided among chips */
     answer = changes_of(&workload, &chip);
     T_TRUE(find(&answer, TTS_FIT_CHANGE_TENSOR_PARALLEL) == NULL);
     workload.model.tied = false;
-    chip = chip_with(bank_peak_on(&halved, "t3k") * 11 / 10); /* size of one chip */
+    chip = chip_with(bank_peak_on(&halved, "t3k") * 11 / 10); /* the memory of one chip */
     answer = changes_of(&workload, &chip);
     T_TRUE(find(&answer, TTS_FIT_CHANGE_TENSOR_PARALLEL) == NULL);
 }
@@ -260,7 +265,7 @@ T_TEST(all_chips_and_recompute_are_suggested_if_neither_is_enough)
 {
     struct tts_workload workload = small_llama();
     workload.recipe = TTS_RECIPE_HEAD;
-    workload.batch = 1; /* accumulation does not help */
+    workload.batch = 1; /* with a batch of 1, accumulation does not help */
     workload.model.width = 512;
     workload.model.mlp_width = 2048;
     workload.model.sequence = 1024;
@@ -358,7 +363,7 @@ T_TEST(together_the_batch_stays_where_it_can)
              "gradients stay allocated, as zeros");
 }
 
-/* A shorter sequence costs more, so it does not replace TOGETHER. */
+/* A shorter sequence costs more than TOGETHER, so it does not replace TOGETHER. */
 T_TEST(together_is_told_unless_a_smaller_batch_or_recompute_is_enough)
 {
     struct tts_workload workload = small_llama(), efficient = workload;
@@ -374,7 +379,7 @@ T_TEST(together_is_told_unless_a_smaller_batch_or_recompute_is_enough)
     T_TRUE(find(&answer, TTS_FIT_CHANGE_TOGETHER) == NULL);
 }
 
-/* SGD with momentum keeps gradients set to zero and takes more memory than AdamW. */
+/* SGD with momentum keeps the zeroed gradients and needs more memory than AdamW. */
 T_TEST(a_milder_optimizer_that_fits_is_not_passed_over)
 {
     struct tts_workload workload = {.model = {.family = TTS_FAMILY_LLAMA,
@@ -405,7 +410,7 @@ T_TEST(a_milder_optimizer_that_fits_is_not_passed_over)
 
 /* --- trials ----------------------------------------------------------------------------- */
 
-/* Near the limit free ranges move until a buffer finds no place, after many micro steps. */
+/* Near the limit the free ranges change, and after many micro steps a buffer finds no place. */
 T_TEST(what_a_trial_says_fits_does_so_to_its_last_micro_step)
 {
     struct tts_workload workload = small_llama(), efficient, shorter;
@@ -513,7 +518,7 @@ T_TEST(a_change_says_what_to_ask_for_and_what_it_costs)
     is_told(&from, &to, "--batch 2 --accumulate 4",
             "4 micro steps for each optimizer step, each with batch 2; gradients stay "
             "allocated between the micro steps");
-    from.accumulate = 2; /* gradients stay already */
+    from.accumulate = 2; /* with accumulation the gradients stay already */
     is_told(&from, &to, "--batch 2 --accumulate 4",
             "4 micro steps for each optimizer step, each with batch 2");
     from = small_llama();
@@ -559,7 +564,7 @@ T_TEST(an_optimizer_says_what_is_lost)
     is_told(&from, &to, "", "no compensation of rounding");
 }
 
-/* The largest numbers that a workload can have. */
+/* Uses the largest numbers that a workload can have. */
 T_TEST(the_longest_words_find_room)
 {
     struct tts_workload from = small_llama(), to = from;
@@ -646,7 +651,8 @@ T_TEST(what_stands_in_the_searched_field_does_not_matter)
     T_MEM_EQ(&a, &b, sizeof a);
 }
 
-/* Near the limit memory is fragmented. A binary search alone would end at the first failure. */
+/* Near the limit memory is fragmented, so some smaller values fail. A binary search alone would
+ * stop at the first failure. */
 T_TEST(the_largest_is_not_stopped_by_a_hole_below_it)
 {
     struct tts_workload workload = {.model = {.family = TTS_FAMILY_LLAMA,
@@ -722,13 +728,13 @@ T_TEST(searches_that_run_out_of_memory_leave_nothing)
         size_t count = 77;
         heap_init(&heap);
         heap.fail_at = at;
-        heap.fail_after = true; /* a device allocates twice */
+        heap.fail_after = true; /* a device allocates twice, and both must fail */
         status = tts_fit_change_find(fit, &heap.alloc, changes, &count, NULL);
         T_EQ(status, heap.failed ? TTS_E_NOMEM : TTS_OK);
         T_TRUE(heap_is_settled(&heap) && (status == TTS_OK || count == 77));
         heap_init(&heap);
         heap.fail_at = at;
-        heap.fail_after = true; /* a device allocates twice */
+        heap.fail_after = true; /* a device allocates twice, and both must fail */
         enum tts_status found =
             tts_largest_find(&workload, &chip, TTS_LARGEST_BATCH, &heap.alloc, &largest, NULL);
         T_EQ(found, heap.failed ? TTS_E_NOMEM : TTS_OK);

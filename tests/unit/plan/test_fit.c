@@ -1,4 +1,5 @@
-/* Tests of the result of one run: phases, peak and its parts, placement, recording. */
+/* Tests the result of one run: its phases, its peak and the parts of the peak, the placement,
+ * the recording. */
 #include "plan/fit.h"
 
 #include "harness/plan_rig.h"
@@ -204,7 +205,8 @@ T_TEST(with_less_than_it_takes_it_does_not_fit_and_takes_the_same)
     tts_fit_free(fits);
 }
 
-/* Parameters and gradients fit. The forward pass is the first phase that does not. */
+/* The parameters and the gradients fit. The forward pass is the first phase that does not
+ * fit. */
 T_TEST(the_first_refusal_is_in_the_phase_that_is_too_much)
 {
     struct tts_workload workload = small_llama();
@@ -321,7 +323,7 @@ T_TEST(memory_that_runs_out_anywhere_leaves_nothing_behind)
         struct tts_fit *fit = NULL;
         heap_init(&heap);
         heap.fail_at = at;
-        heap.fail_after = true; /* a device allocates twice */
+        heap.fail_after = true; /* a device allocates twice, and both must fail */
         status = tts_fit_new(&workload, &config, &heap.alloc, &fit, NULL);
         T_TRUE(status == TTS_OK || (status == TTS_E_NOMEM && !fit));
         T_EQ(status == TTS_OK, heap.failed == 0);

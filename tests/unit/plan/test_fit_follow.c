@@ -1,11 +1,11 @@
-/* Tests of a follower on a device that the test drives by hand. */
+/* Tests a follower on a device whose buffers the test allocates itself. */
 #include "harness/t.h"
 #include "harness/whatif_rig.h"
 #include "plan/fit_follow.h"
 
 #define PAGE UINT64_C(2048)
 #define BANKS 12
-#define ROW (PAGE * BANKS) /* one page in each bank */
+#define ROW (PAGE * BANKS) /* the bytes of one page in each bank */
 
 struct drive {
     struct tts_device *device;
@@ -72,7 +72,7 @@ T_TEST(the_peak_is_when_the_most_was_first_reached_with_what_was_under_way)
     op_end(&d);
     give(&d, 1);
     op(&d, "add", 4);
-    take(&d, 2, 3 * ROW); /* reaches the same peak again */
+    take(&d, 2, 3 * ROW); /* this reaches the same peak again */
     op_end(&d);
     phase(&d, "FORWARD_PASS");
     T_EQ(d.follow.peak.bytes, 5 * ROW);
@@ -164,7 +164,7 @@ T_TEST(the_first_refusal_is_the_one_that_is_told)
     take(&d, 3, 9 * ROW);
     op_end(&d);
     phase(&d, "BACKWARD_PASS");
-    take(&d, 4, ROW); /* fits, and stays below the peak */
+    take(&d, 4, ROW); /* this fits and stays below the peak */
     stop(&d);
     const struct tts_fit_placement *placement = &d.follow.placement;
     T_EQ(placement->failures, 3);
@@ -187,8 +187,8 @@ T_TEST(holes_are_seen_at_the_peak_and_at_a_refusal)
     T_TRUE(d.follow.placement.free_bytes == 0 && d.follow.peak.bytes == 10 * ROW);
     give(&d, 0);
     give(&d, 2);
-    T_EQ(d.follow.placement.free_bytes, 0); /* free bytes at the peak */
-    take(&d, 5, 3 * ROW);                   /* enough free bytes, but in two ranges */
+    T_EQ(d.follow.placement.free_bytes, 0); /* the free bytes at the time of the peak */
+    take(&d, 5, 3 * ROW);                   /* there are enough free bytes, but in two ranges */
     stop(&d);
     const struct tts_fit_placement *placement = &d.follow.placement;
     T_TRUE(placement->failures == 1 && placement->peak_bank_bytes <= placement->bank_bytes);
@@ -227,7 +227,7 @@ T_TEST(a_capture_has_the_phases_of_the_first_iteration_and_no_more)
     take(&d, 0, 3 * ROW);
     op_end(&d);
     phase(&d, "MODEL_CREATION");
-    take(&d, 1, 2 * ROW); /* finds no place, but counts */
+    take(&d, 1, 2 * ROW); /* this finds no place, but it is counted */
     give(&d, 1);
     phase(&d, TTS_PHASE_FIRST_ITERATION);
     T_TRUE(!tts_capture_is_active(d.follow.capture));
@@ -254,7 +254,7 @@ T_TEST(what_cannot_be_passed_on_fails_the_run)
     struct tts_error err;
     drive_on(&d, 4);
     struct tts_tracker *tracker = tracker_of(&d);
-    take(&d, 0, UINT64_C(1) << 53); /* larger than an event allows */
+    take(&d, 0, UINT64_C(1) << 53); /* this is larger than an event allows */
     take(&d, 1, ROW);
     T_EQ(tts_fit_follow_end(&d.follow, d.device, &err), TTS_E_RANGE);
     T_TRUE(err.text[0] != '\0' && !tts_device_is_observed(d.device));

@@ -1,6 +1,6 @@
 #include "harness/inference_rig.h"
 
-/* The expected figures are calculated by hand from the published sizes of the models. */
+/* The expected figures were calculated by hand from the published sizes of the models. */
 
 static struct tts_inference_config gpt2_small(void)
 {
@@ -35,13 +35,13 @@ T_TEST(parameters_are_those_that_are_published)
     T_EQ(plan_on(&gpt2, "p150").parameters, UINT64_C(124439808));
     gpt2.model.fixed_positions = true;
     T_EQ(plan_on(&gpt2, "p150").parameters, UINT64_C(124439808) - 1024 * 768);
-    gpt2.separate_head = true; /* a copy adds no parameters */
+    gpt2.separate_head = true; /* a copy of the matrix adds no parameters */
     T_EQ(plan_on(&gpt2, "p150").parameters, UINT64_C(124439808) - 1024 * 768);
 }
 
 T_TEST(biases_and_norms_of_heads_count_where_the_model_has_them)
 {
-    /* Qwen2.5 0.5B and Qwen3 0.6B */
+    /* The models are Qwen2.5 0.5B and Qwen3 0.6B. */
     struct tts_inference_config qwen2 = llama_8b(), qwen3 = llama_8b();
     qwen2.model = (struct tts_inference_model){.layers = 24,
                                                .hidden = 896,
@@ -63,12 +63,13 @@ T_TEST(biases_and_norms_of_heads_count_where_the_model_has_them)
                                                .tied = true,
                                                .head_norms = true};
     T_EQ(plan_on(&qwen3, "p150").parameters, 596049920);
-    /* one row of tiles each: 28 + 2 x 2 tiles for q, k and v; 57 norms, and 28 x 2 norms of 4
-     * tiles */
+    /* Each vector is padded to one row of tiles. Qwen2.5: 28 + 2 x 4 tiles for the biases of q,
+     * k and v. Qwen3: 57 norms, and 28 x 2 norms of 4 tiles. */
     T_EQ(part_of(&qwen2, TTS_INFERENCE_ATTENTION),
          24 * (2 * 896 * (896 + 128) * 2 + (28 + 2 * 4) * 2048));
     T_EQ(part_of(&qwen3, TTS_INFERENCE_NORMS), 57 * 32 * 2048 + 28 * 2 * 4 * 2048);
-    qwen2.attention = TTS_WEIGHT_BFP8; /* changes only the matrices */
+    /* The biases keep their type, only the matrices change. */
+    qwen2.attention = TTS_WEIGHT_BFP8;
     T_EQ(part_of(&qwen2, TTS_INFERENCE_ATTENTION),
          24 * (2 * 28 * (28 + 4) * 1088 + (28 + 2 * 4) * 2048));
 }
@@ -86,7 +87,7 @@ T_TEST(parts_of_llama_are_what_the_shapes_come_to)
     T_EQ(plan.part_bytes[TTS_INFERENCE_HEAD], UINT64_C(1050673152));
     T_EQ(plan.part_bytes[TTS_INFERENCE_CACHE], UINT64_C(1073741824));
     T_EQ(plan.part_bytes[TTS_INFERENCE_ROPE], 2 * 8192 * 128 * 2 + 2048);
-    /* half of the MLP: (4 x 4096 + 3 x 14336) x 8192 tokens, and 32 rows of logits */
+    /* The half of the MLP: (4 x 4096 + 3 x 14336) x 8192 tokens; and 32 rows of logits. */
     T_EQ(plan.part_bytes[TTS_INFERENCE_ACTIVATIONS], UINT64_C(973078528) + 8208384);
     T_EQ(plan.part_bytes[TTS_INFERENCE_TRACE], 0);
     for (int i = 0; i < TTS_INFERENCE_PARTS; i++)
@@ -100,8 +101,9 @@ T_TEST(parts_of_llama_are_what_the_shapes_come_to)
 T_TEST(gpt2_has_biases_a_table_of_positions_and_no_rope)
 {
     struct tts_inference_config config = gpt2_small();
-    uint64_t vector = UINT64_C(24) * 2048; /* 768 values, padded to a row of tiles */
-    /* the table is also the matrix of the head, so it is in tiles: 50257 rows become 50272 */
+    uint64_t vector = UINT64_C(24) * 2048; /* 768 values, padded to one row of tiles */
+    /* The table is also the matrix of the head, so it is stored in tiles: 50257 rows become
+     * 50272. */
     T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), 50272 * 768 * 2 + 1024 * 768 * 2);
     T_EQ(part_of(&config, TTS_INFERENCE_HEAD), 0);
     T_EQ(part_of(&config, TTS_INFERENCE_ROPE), 0);
@@ -111,7 +113,7 @@ T_TEST(gpt2_has_biases_a_table_of_positions_and_no_rope)
     config.separate_head = true;
     T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), 50257 * 768 * 2 + 1024 * 768 * 2);
     T_EQ(part_of(&config, TTS_INFERENCE_HEAD), 50272 * 768 * 2);
-    config.model.positions = 0; /* the table then has one row per token */
+    config.model.positions = 0; /* then the table has one row for each token */
     config.length = 96;
     T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), 50257 * 768 * 2 + 96 * 768 * 2);
 }
@@ -119,16 +121,17 @@ T_TEST(gpt2_has_biases_a_table_of_positions_and_no_rope)
 T_TEST(each_tensor_is_padded_to_tiles_of_its_own)
 {
     struct tts_inference_config config = odd_sizes();
-    T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), 65 * 200); /* row-major: no padding */
+    /* The table is row-major, so it has no padding. */
+    T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), 65 * 200);
     T_EQ(part_of(&config, TTS_INFERENCE_ATTENTION), (4 * 4 * 4) * 2048);
     T_EQ(part_of(&config, TTS_INFERENCE_MLP), (3 * 4 * 2) * 2048);
     T_EQ(part_of(&config, TTS_INFERENCE_NORMS), 3 * 4 * 2048);
     T_EQ(part_of(&config, TTS_INFERENCE_HEAD), 4 * 3 * 2048);
     T_EQ(part_of(&config, TTS_INFERENCE_CACHE), 2 * 3 * (2 * 2) * 2048);
     T_EQ(part_of(&config, TTS_INFERENCE_ROPE), 2 * (2 * 2) * 2048 + 2048);
-    /* two rows of tiles: 4 of the hidden size; q, k and v of 3 x 40 together (12 wide), by
-     * heads 3 x 2, two of them rotated, the result of attention, heads joined; logits of one
-     * row, 3 wide */
+    /* Two rows of tiles: 4 times the hidden size; q, k and v of 3 x 40 together (12 tiles
+     * wide); by heads 3 x 2, two of them rotated; the result of attention; the joined heads.
+     * And logits of one row, 3 tiles wide. */
     T_EQ(part_of(&config, TTS_INFERENCE_ACTIVATIONS),
          2 * (4 * 4 + 12 + 3 * 6 + 2 * 6 + 6 + 4) * 2048 + 3 * 2048);
 }
@@ -151,7 +154,7 @@ T_TEST(every_dtype_has_its_tile)
         T_EQ(part_of(&config, TTS_INFERENCE_CACHE), 24 * 2048);
         config.cache = dtype;
         T_EQ(part_of(&config, TTS_INFERENCE_CACHE), 24 * tile[i]);
-        config.embedding = dtype; /* in tiles unless bf16 */
+        config.embedding = dtype; /* the table is stored in tiles unless it is bf16 */
         T_EQ(part_of(&config, TTS_INFERENCE_EMBEDDING), i == 0 ? 65 * 200 : 12 * tile[i]);
         T_EQ(part_of(&config, TTS_INFERENCE_NORMS), 12 * 2048);
         T_STR_EQ(tts_weight_dtype_name(dtype), names[i]);
@@ -187,9 +190,9 @@ T_TEST(activations_follow_the_prefill_and_the_batch)
     config.batch = 100;
     T_EQ(part_of(&config, TTS_INFERENCE_ACTIVATIONS), 128 * row + 128 * logits);
     config.batch = 1;
-    config.prefill = 4096; /* at most the context */
+    config.prefill = 4096; /* a prefill can be at most as long as the context */
     T_EQ(part_of(&config, TTS_INFERENCE_ACTIVATIONS), 2048 * row + 32 * logits);
-    /* a narrow MLP: the half of attention, with 5 of q and 5 of k, is larger */
+    /* With a narrow MLP the half of attention is larger, with 5 tiles of q and 5 of k. */
     config.model.mlp_width = 32;
     T_EQ(part_of(&config, TTS_INFERENCE_ACTIVATIONS),
          2048 * (4 * 2048 + 5 * (2048 + 256)) * 2 + 32 * logits);
@@ -208,7 +211,7 @@ T_TEST(a_prefill_goes_in_chunks_and_the_whole_context_is_a_bound)
     T_TRUE(plan.bound.is_known && plan.bound.fits);
     T_EQ(plan.bound.activation_bytes, 8192 * row + logits);
     T_EQ(plan.bound.total_bytes, plan.total_bytes + (8192 - 2048) * row);
-    config.length = 1000; /* shorter than the default */
+    config.length = 1000; /* this is shorter than the default */
     T_EQ(tts_inference_prefill(&config), 1000);
     config.length = 8192;
     config.prefill = 8192;
@@ -233,7 +236,7 @@ T_TEST(tensor_parallel_divides_all_but_norms_positions_and_the_hidden_size)
     T_TRUE(!tts_inference_part_is_estimated(&config, TTS_INFERENCE_NORMS));
     T_TRUE(!tts_inference_part_is_estimated(&config, TTS_INFERENCE_ROPE));
     T_TRUE(!tts_inference_part_is_estimated(&config, TTS_INFERENCE_TRACE));
-    /* More chips than heads of k and v: each chip has one head. */
+    /* There are more chips than heads of k and v, so each chip has one head. */
     config.tensor_parallel = 32;
     T_EQ(part_of(&config, TTS_INFERENCE_CACHE), UINT64_C(1073741824) / 8);
 }
@@ -242,7 +245,7 @@ T_TEST(the_trace_region_is_taken_off_dram)
 {
     struct tts_inference_config config = tiny_llama();
     struct tts_inference without = plan_on(&config, "n150"), with;
-    config.trace_bytes = 95693824; /* 12 x 7979008 after rounding */
+    config.trace_bytes = 95693824; /* 12 x 7979008 bytes after rounding */
     with = plan_on(&config, "n150");
     T_EQ(with.part_bytes[TTS_INFERENCE_TRACE], 12 * 7979008);
     T_EQ(with.bank_bytes, 1062794176);
@@ -256,7 +259,7 @@ T_TEST(the_trace_region_is_taken_off_dram)
     struct tts_inference plan;
     T_EQ(tts_chip_preset("n150", &chip, &err), TTS_OK);
     T_EQ(tts_chip_set(&chip, "trace_region", "95693824", &err), TTS_OK);
-    config.trace_bytes = 0; /* the value of the chip */
+    config.trace_bytes = 0; /* 0 means the value of the chip */
     T_EQ(tts_inference_plan(&config, &chip, NULL, &plan, &err), TTS_OK);
     T_EQ(plan.total_bytes, with.total_bytes);
     config.trace_bytes = UINT64_C(1) << 40;

@@ -10,9 +10,9 @@ T_TEST(what_does_not_fit_names_the_first_that_fails)
     T_TRUE(!plan.fits);
     T_EQ(plan.first_failure.kind, TTS_FAILURE_SPACE);
     T_EQ(plan.first_failure.pool, TTS_POOL_DRAM);
-    /* Banks provide whole pages: 10688 rows of the table, 1366 tiles of q, 342 of k, 4779 of a
-     * matrix of the MLP, 11 of a norm. 27 layers leave 330688 bytes, which is less than another
-     * q. */
+    /* A bank holds whole pages: 10688 rows of the table, 1366 tiles of q, 342 of k, 4779 of a
+     * matrix of the MLP, 11 of a norm. After 27 layers 330688 bytes are left, which is less
+     * than another q needs. */
     T_EQ(plan.failed_part, TTS_INFERENCE_ATTENTION);
     T_EQ(plan.failed_layer, 27);
     T_EQ(plan.first_failure.largest_free_bytes, 330688);
@@ -28,7 +28,7 @@ T_TEST(what_fails_outside_the_layers_has_none)
 {
     struct tts_inference_config config = tiny_llama();
     config.model.positions = 0;
-    config.length = 200000; /* its activations take 10 GB in tensors outside the layers */
+    config.length = 200000; /* the activations need 10 GB in tensors outside the layers */
     config.prefill = config.length;
     struct tts_inference plan = plan_on(&config, "n150");
     config.prefill = 0;
@@ -100,7 +100,7 @@ T_TEST(the_positions_of_the_model_bound_the_context)
     config.length = 32;
     plan = plan_on(&config, "p150");
     T_EQ(plan.largest_length, 1 << 20);
-    config.batch = (1 << 20) + 1; /* the search always includes the given value */
+    config.batch = (1 << 20) + 1; /* the search must always try the given value */
     plan = plan_on(&config, "p150");
     T_TRUE(plan.fits);
     T_EQ(plan.largest_batch, (1 << 20) + 1);
@@ -150,7 +150,7 @@ static struct tts_inference_config draw(uint64_t *seed)
     return config;
 }
 
-/* The search and the device agree. */
+/* Compares the search, which adds sizes, with a device, which places each block. */
 T_TEST(sums_of_blocks_agree_with_the_placement_of_each)
 {
     static const char *const names[] = {"n150", "p150", "p100"};
@@ -252,7 +252,8 @@ T_TEST(sizes_that_do_not_go_together_are_refused)
 T_TEST(sizes_past_63_bits_name_the_largest_number)
 {
     struct tts_inference_config config = llama_8b();
-    config.model.vocabulary = UINT64_C(1) << 52; /* x 4096 x 2 */
+    /* The bytes of the table are this value x 4096 x 2. */
+    config.model.vocabulary = UINT64_C(1) << 52;
     expect_bad(
         &config, TTS_E_RANGE, TTS_INFERENCE_FIELD_VOCABULARY,
         "is 4503599627370496, which is too large: the model would need 2^63 bytes or more");
@@ -270,7 +271,7 @@ T_TEST(sizes_past_63_bits_name_the_largest_number)
     expect_bad(
         &config, TTS_E_RANGE, TTS_INFERENCE_FIELD_LENGTH,
         "is 9223372036854775807, which is too large: the model would need 2^63 bytes or more");
-    /* Neither a tensor nor a layer is too large alone, but all together are. */
+    /* No single tensor or layer is too large, but all of them together are. */
     config = llama_8b();
     config.model.layers = TTS_INFERENCE_LAYERS_MAX;
     config.batch = UINT64_C(1) << 25;
@@ -278,7 +279,8 @@ T_TEST(sizes_past_63_bits_name_the_largest_number)
                "is 33554432, which is too large: the model would need 2^63 bytes or more");
     config.batch = 1 << 20;
     T_EQ(tts_inference_check(&config, NULL, NULL), TTS_OK);
-    /* The total is 2^63 but fits in 64 bits: 32 layers of two caches of 2^57 bytes. */
+    /* The total is 2^63 bytes, which fits in 64 bits: 32 layers with two caches of 2^57 bytes
+     * each. */
     config = llama_8b();
     config.batch = UINT64_C(1) << 33;
     expect_bad(&config, TTS_E_RANGE, TTS_INFERENCE_FIELD_BATCH,
@@ -292,7 +294,7 @@ T_TEST(what_cannot_be_counted_does_not_fit)
     struct tts_inference_config config = tiny_llama();
     uint64_t plain = plan_on(&config, "n150").largest_length;
     T_EQ(plain, config.model.positions);
-    config.model.positions = INT64_MAX; /* the search also tries lengths of 2^61 */
+    config.model.positions = INT64_MAX; /* the search would try lengths of 2^61 */
     struct tts_inference plan = plan_on(&config, "n150");
     T_TRUE(plan.fits && plan.length_limit == INT64_MAX / 2);
     T_TRUE(plan.largest_length > plain && plan.largest_length < UINT64_C(1) << 32);
@@ -301,7 +303,7 @@ T_TEST(what_cannot_be_counted_does_not_fit)
 T_TEST(sizes_far_beyond_any_chip_are_still_counted)
 {
     struct tts_inference_config config = odd_sizes();
-    config.model.hidden = 1; /* a page of 2 bytes takes 32 bytes */
+    config.model.hidden = 1; /* a page of 2 bytes needs 32 bytes */
     config.model.vocabulary = UINT64_C(1) << 58;
     struct tts_chip chip;
     struct tts_error err = {0};

@@ -1,5 +1,5 @@
-/* Tests of the ownership rules: what is kept, when it is released, and how gradients are
- * added. */
+/* Tests the ownership rules of autograd.h: which tensors are kept, when they are released, and
+ * how gradients are added. */
 #include "runtime/kernel.h"
 
 #include "harness/runtime_rig.h"
@@ -21,8 +21,8 @@ T_TEST(every_output_lives_until_its_own_backward_has_run)
         tts_value_replace(ag, &y, tts_op_gelu(ag, y));
     T_ROW(&rig, +F, +F, +F, +F);
     tts_autograd_backward(ag, y);
-    /* ones; the last value, which is still held here; then each node with its value and its
-     * gradient */
+    /* In order: the ones; the last value, which this test still holds; then for each node the
+     * release of its value and its gradient. */
     T_ROW(&rig, +F, +F, +F, -F, -F, +F, -F, -F);
     tts_value_drop(ag, y);
     T_ROW(&rig, -F, -F);
@@ -53,7 +53,7 @@ T_TEST(the_root_has_ones_unless_it_has_a_gradient)
     tts_autograd_backward(&rig.ag, y);
     T_ROW(&rig, +F);
     rig_look(&rig);
-    tts_autograd_backward(&rig.ag, x); /* no operation made it, so nothing runs */
+    tts_autograd_backward(&rig.ag, x); /* no operation made this value, so no node runs */
     T_QUIET(&rig);
     tts_value_drop(&rig.ag, y);
     tts_value_drop(&rig.ag, x);
@@ -74,9 +74,11 @@ T_TEST(a_recipe_that_prunes_makes_a_node_only_where_a_gradient_is_needed)
         struct tts_value *y = tts_op_gelu(ag, x);
         T_EQ(ag->node_count, prunes ? 0 : 1);
         T_EQ(y->needs_gradient, !prunes);
-        struct tts_value *z = tts_op_silu(ag, y); /* the next operation does not either */
+        /* With pruning this operation has no node either. */
+        struct tts_value *z = tts_op_silu(ag, y);
         T_EQ(ag->node_count, prunes ? 0 : 2);
-        struct tts_value *both = tts_op_mul(ag, z, w); /* one of two inputs is enough */
+        /* One input with needs_gradient is enough for a node. */
+        struct tts_value *both = tts_op_mul(ag, z, w);
         T_EQ(ag->node_count, prunes ? 1 : 3);
         T_TRUE(both->needs_gradient);
         rig_look(&rig);
@@ -112,7 +114,7 @@ T_TEST(checkpoints_and_the_nodes_that_wait_are_never_pruned)
     struct tts_value *y = tts_op_checkpoint(&rig.ag, two_gelus, &shape_f, x);
     T_TRUE(rig.ag.node_count == 1 && y->needs_gradient);
     tts_op_heads(&rig.ag, qkv, HEADS, out);
-    T_EQ(rig.ag.node_count, 3); /* it has no node of its own */
+    T_EQ(rig.ag.node_count, 3); /* the last operation has no node of its own */
     for (int i = 0; i < 3; i++)
         tts_value_drop(&rig.ag, out[i]);
     tts_value_drop(&rig.ag, qkv);
@@ -151,12 +153,13 @@ T_TEST(backward_runs_in_the_reverse_of_a_post_order_walk_over_inputs)
     struct tts_autograd *ag = &rig.ag;
     struct tts_value *x = tiled_value(&rig, shape_f);
     struct tts_value *a = tts_op_gelu(ag, x), *b = tts_op_silu(ag, x);
-    struct tts_value *y = tts_op_mul(ag, b, a); /* b is visited first, so it runs last */
+    /* The walk visits b first, so its node runs last. */
+    struct tts_value *y = tts_op_mul(ag, b, a);
     forget(&log);
     tts_autograd_backward(ag, y);
     T_STR_EQ(log.text, "ones mul_bw gelu_bw silu_bw ");
     tts_value_replace(ag, &a, tts_op_gelu(ag, x));
-    /* `a` comes after `b` and is an input as well. */
+    /* `a` is an input of `b` too, so in the backward pass `a` must run after `b`. */
     tts_value_replace(ag, &b, tts_op_scale(ag, a));
     tts_value_replace(ag, &y, tts_op_mul(ag, a, b));
     forget(&log);
@@ -223,21 +226,22 @@ T_TEST(the_first_gradient_is_adopted_and_every_further_one_summed_anew)
     T_EQ(x->gradient.storage->buffer.id, id);
     for (int i = 0; i < 2; i++) {
         tts_value_add_gradient(&rig.ag, x, tts_tensor_tiled(rt, shape_f));
-        /* The new gradient, the sum, then the old and the new gradient are freed. */
+        /* In order: the new gradient and the sum are allocated, then the old and the new
+         * gradient are freed. */
         T_ROW(&rig, +F, +F, -F, -F);
         T_EQ(x->gradient.storage->buffer.id, id + 2 * (uint64_t)(i + 1));
     }
     struct tts_tensor shared = tts_tensor_share(x->gradient);
     tts_value_add_gradient(&rig.ag, x, tts_tensor_tiled(rt, shape_f));
-    T_ROW(&rig, +F, +F, -F); /* something else holds the old gradient as well */
+    T_ROW(&rig, +F, +F, -F); /* this test holds the old gradient too, so it stays */
     tts_tensor_drop(rt, &shared);
     T_ROW(&rig, -F);
     tts_value_drop(&rig.ag, x);
     rig_close(&rig);
 }
 
-/* Gradients of the weights in a second micro step: product and sum, then the first of both is
- * freed. */
+/* In a second micro step each gradient of a weight is computed and added to the old one; then
+ * both are freed. */
 T_TEST(a_second_backward_adds_to_the_gradients_of_the_first)
 {
     struct rig rig;
@@ -275,8 +279,9 @@ T_TEST(a_checkpoint_keeps_its_output_alone_and_makes_the_rest_again)
     tts_value_replace(ag, &y, tts_op_silu(ag, y));
     T_ROW(&rig, +F);
     tts_autograd_backward(ag, y);
-    /* ones; silu; gelu twice again; their gradients, and the inner value with its own; the
-     * recomputed output; the first output with its gradient. */
+    /* In order: the ones; silu; gelu twice, for the second time; their gradients; the inner
+     * value with its gradient; the output of the second run; the output of the first run with
+     * its gradient. */
     T_ROW(&rig, +F, +F, +F, +F, +F, +F, -F, -F, -F, -F, -F);
     T_TRUE(x->gradient.storage);
     T_EQ(rig.live, 4 * F);

@@ -1,4 +1,5 @@
-/* Tests of programs: their allocations, their binaries, and the hook for computing. */
+/* Tests the programs on the device: their allocations, their binaries, and the function that
+ * computes values. */
 #include "runtime/kernel.h"
 
 #include "harness/runtime_rig.h"
@@ -60,17 +61,18 @@ T_TEST(the_first_run_of_a_program_leaves_a_binary_behind_its_output)
     rig_look(&rig);
     struct tts_value *out = tts_op_gelu(&rig.ag, x);
     T_ROW(&rig, +F, +BINARY);
-    tts_value_replace(&rig.ag, &out, tts_op_gelu(&rig.ag, x)); /* the same program again */
+    tts_value_replace(&rig.ag, &out, tts_op_gelu(&rig.ag, x)); /* the same program runs again */
     T_ROW(&rig, +F, -F);
-    tts_value_replace(&rig.ag, &out, tts_op_silu(&rig.ag, x)); /* another kind */
+    tts_value_replace(&rig.ag, &out, tts_op_silu(&rig.ag, x)); /* a program of another kind */
     T_ROW(&rig, +F, +BINARY, -F);
-    tts_value_replace(&rig.ag, &out, tts_op_gelu(&rig.ag, wide)); /* another shape */
+    /* A program with other shapes. */
+    tts_value_replace(&rig.ag, &out, tts_op_gelu(&rig.ag, wide));
     T_ROW(&rig, +U, +BINARY, -F);
     tts_value_drop(&rig.ag, out);
     tts_value_drop(&rig.ag, x);
     tts_value_drop(&rig.ag, wide);
     tts_autograd_reset(&rig.ag);
-    T_EQ(rig.live, 3 * BINARY); /* binaries stay until the end */
+    T_EQ(rig.live, 3 * BINARY); /* the binaries stay until the end of the run */
     tts_autograd_release(&rig.ag);
     T_EQ(rig.live, 0);
     tts_device_free(rig.device);
@@ -177,7 +179,7 @@ T_TEST(a_kernel_computes_once_its_outputs_have_their_place)
     T_TRUE(computed.ins == 3 && computed.outs == 3 && computed.have_outputs);
     tts_runtime_fail(&rig.ag.rt, TTS_E_FULL, NULL);
     struct tts_value *none = tts_op_gelu(&rig.ag, out);
-    T_EQ(computed.launches, 1); /* nothing runs after a failure */
+    T_EQ(computed.launches, 1); /* after a failure no kernel is launched */
     tts_value_drop(&rig.ag, none);
     tts_value_drop(&rig.ag, out);
     tts_value_drop(&rig.ag, x);

@@ -1,4 +1,4 @@
-/* Compares whole runs with the closed forms of the published rules, to the byte. */
+/* Compares whole runs with the formulas of the published rules. All bytes must agree. */
 #include "harness/run_rig.h"
 
 static struct run run;
@@ -8,7 +8,7 @@ static int64_t max_of(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* The sequence is so long that attention dominates. */
+/* Returns a workload whose sequence is so long that attention needs most of the memory. */
 static struct tts_workload long_llama(enum tts_recipe recipe)
 {
     struct tts_workload w = small_llama(recipe);
@@ -77,12 +77,13 @@ T_TEST(a_model_is_its_padded_parameters_and_constants)
     w.model.fixed_positions = true;
     T_EQ(sizes_of(&w).p, z.p - 2 * z.s * z.e);
     run_whole(&run, &w);
-    T_EQ(phase_of(&run, "MODEL_CREATION")->change, z.p); /* a constant instead of a parameter */
+    /* The fixed positions are a constant instead of a parameter. */
+    T_EQ(phase_of(&run, "MODEL_CREATION")->change, z.p);
     T_EQ(sizes_of(&w).p, tts_workload_parameter_bytes(&w));
 }
 
-/* v1 draws its weights twice, the second time while the first still exist: row-major and
- * tiled. */
+/* The programs of January 2026 draw their weights twice. The second time the first weights
+ * still exist. Each weight is uploaded in rows and converted to tiles. */
 T_TEST(weights_of_v1_are_drawn_once_more_beside_themselves)
 {
     struct tts_workload w = small_llama(TTS_RECIPE_V1);
@@ -91,20 +92,21 @@ T_TEST(weights_of_v1_are_drawn_once_more_beside_themselves)
     const struct run_phase *model = phase_of(&run, "MODEL_CREATION");
     int64_t norms = (2 * z.l + 1) * z.g, weights = z.p - norms;
     T_EQ(model->peak, model->change + 2 * z.w_e);
-    /* mask, sin, cos and the swap matrix are uploaded; -sin is computed */
+    /* The mask, sin, cos and the swap matrix are uploaded; -sin is computed from sin. */
     int64_t constants = 2 * z.m + 2 * 2 * (2 * z.s * z.d) + 2 * z.t + 2 * z.s * z.d;
     T_EQ(model->allocated, 4 * weights + norms + constants);
     w.recipe = TTS_RECIPE_HEAD;
     run_whole(&run, &w);
     model = phase_of(&run, "MODEL_CREATION");
     T_EQ(model->allocated, 2 * weights + norms + constants - 2 * z.m);
-    /* the last weight of the last block and its row-major copy, before the final norm */
+    /* The peak is at the last weight of the last block and its copy in rows, before the final
+     * norm exists. */
     T_EQ(model->peak, model->change - z.g + z.w_e);
 }
 
 /* --- forward ----------------------------------------------------------------------------- */
 
-/* Returns twice the bytes that a block keeps, because k and v count in halves. */
+/* Returns twice the bytes that a block keeps, because a half of kv would not be an integer. */
 static int64_t twice_kept(const struct tts_workload *w, const struct sizes *z)
 {
     bool is_head = w->recipe == TTS_RECIPE_HEAD;
@@ -169,7 +171,8 @@ T_TEST(ids_and_targets_are_a_row_major_buffer_each)
 
 /* --- backward ---------------------------------------------------------------------------- */
 
-/* The loop holds its variables and the gradients of all parameters. */
+/* After the backward pass only the variables of the loop and the gradients of all parameters
+ * are left. */
 T_TEST(behind_the_backward_pass_are_gradients_and_what_the_loop_holds)
 {
     struct tts_workload w = small_llama(TTS_RECIPE_V1);
@@ -178,11 +181,11 @@ T_TEST(behind_the_backward_pass_are_gradients_and_what_the_loop_holds)
     int64_t forward = phase_of(&run, "FORWARD_PASS")->change;
     T_EQ(forward + phase_of(&run, "BACKWARD_PASS")->change,
          z.p + 2 * z.lg + 2 * z.t + 2 * z.id);
-    w.recipe = TTS_RECIPE_HEAD; /* the loop has no variable for the logits */
+    w.recipe = TTS_RECIPE_HEAD; /* this loop has no variable for the logits */
     run_whole(&run, &w);
     forward = phase_of(&run, "FORWARD_PASS")->change;
     T_EQ(forward + phase_of(&run, "BACKWARD_PASS")->change, z.p + 2 * z.t + 2 * z.id);
-    w.model.tied = true; /* one gradient for both tables */
+    w.model.tied = true; /* both tables have the same gradient */
     w.recipe = TTS_RECIPE_V1;
     z = sizes_of(&w);
     run_whole(&run, &w);
@@ -206,8 +209,8 @@ T_TEST(later_micro_steps_allocate_a_sum_for_every_parameter_and_keep_none)
     T_EQ(third->change, second->change);
 }
 
-/* The C++ loop releases logits, loss and ids before it loads the next batch. The Python loop
- * replaces each when the next one exists. */
+/* The C++ loop releases the logits, the loss and the ids before it loads the next batch. The
+ * Python loop replaces each of them after the next one exists. */
 T_TEST(a_later_micro_step_finds_what_the_loop_still_holds)
 {
     struct tts_workload w = long_llama(TTS_RECIPE_V1);
@@ -249,15 +252,15 @@ T_TEST(recomputing_keeps_an_output_of_each_block)
         run_whole(&run, &w);
         const struct run_phase *forward = phase_of(&run, "FORWARD_PASS");
         T_EQ(forward->change, (z.l + 1) * z.u + (z.u + z.n) + z.lg + 2 * z.id + z.t + mask);
-        /* h, q, kv, roped q, roped k and v, then the mask */
+        /* The sum has h, q, kv, the rotated q, the rotated k and v, and the mask. */
         if (recipe != TTS_RECIPE_HEAD)
             T_EQ(forward->peak, z.l * z.u + z.u + z.u + z.kv + z.u + z.kv + 3 * z.a + z.u +
                                     2 * z.m + 2 * z.id + mask);
     }
 }
 
-/* The closed form is for the first block. It holds if the parameters of a block are larger than
- * u. */
+/* The formula is for the peak in the first block. This holds if the parameters of a block are
+ * larger than u. */
 T_TEST(recomputing_peaks_backwards_as_its_closed_form)
 {
     struct tts_workload w = long_llama(TTS_RECIPE_V1);
@@ -316,7 +319,8 @@ T_TEST(data_parallel_divides_the_batch_and_synchronizes)
     run_whole(&run, &w);
     T_EQ(phase_of(&run, "FORWARD_PASS")->change, change);
     const struct run_phase *end = phase_of(&run, "FIRST_ITERATION_COMPLETE");
-    /* reduce-scatter: 2 and 1/2 of a gradient; all-gather: 1 more; then the scaled copy */
+    /* The reduce-scatter needs 2 and 1/2 of a gradient, the all-gather 1 more, and then there
+     * is the scaled copy. */
     T_EQ(end->peak, 5 * max_of(z.w_e, z.w_f) / 2);
     T_EQ(2 * end->allocated, 9 * z.p);
 }

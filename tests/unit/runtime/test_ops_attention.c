@@ -1,4 +1,4 @@
-/* Tests of heads, rope and both kinds of attention. */
+/* Tests the operations of heads, rope, and both kinds of attention. */
 #include "harness/op_rig.h"
 
 #define SHAPE_Q SHAPE_OF(BATCH, HEADS, SEQUENCE, HEAD)
@@ -18,7 +18,8 @@ static void drop_three(struct rig *rig, struct tts_value *const out[3])
         tts_value_drop(&rig->ag, out[i]);
 }
 
-/* k and v have gradients. The gradient of q comes from the root. */
+/* Runs the backward pass. The test sets the gradients of k and v; the gradient of q comes from
+ * the root. */
 static void run_heads_backward(struct rig *rig, struct tts_value *const out[3])
 {
     tts_value_add_gradient(&rig->ag, out[1], ones_like(rig, out[1]));
@@ -86,7 +87,8 @@ T_TEST(heads_are_all_kept_with_gradients_and_die_one_by_one_without)
         tts_value_drop(&rig.ag, q);
         tts_value_drop(&rig.ag, kv);
         T_EQ(rig.live, gradients ? 2 * U + 2 * KV : 0);
-        T_EQ(rig.ag.node_count, gradients ? 3 : 0); /* its own node, and two that wait for it */
+        /* One node of its own, and two sync nodes. */
+        T_EQ(rig.ag.node_count, gradients ? 3 : 0);
         rig_close(&rig);
     }
 }
@@ -136,9 +138,11 @@ static struct tts_value *run_attention(struct tts_autograd *ag, struct tts_value
     return tts_op_attention(ag, in, in[3]);
 }
 
-/* Rule 9: untilized, repeated, tilized again; at most two copies. */
+/* Rule 9: k or v is untilized, repeated, and tilized again, with at most two copies at a
+ * time. */
 #define REPEATED +KV_2, +U, -KV_2, +U, -U
-/* One statement: scores times mask, mask - 1, that times 1e9, the sum. */
+/* One statement computes the scores times the mask, the mask - 1, this times 1e9, and the
+ * sum. */
 #define MASKED +A, +M, +M, +A, -A, -M, -M, -A
 
 T_TEST(attention_repeats_k_and_v_for_its_groups_and_masks_in_one_statement)
@@ -184,7 +188,8 @@ T_TEST(attention_without_a_mask_has_the_scores_and_the_weights)
     check_op(&op);
 }
 
-/* The published figures depend on this: 3A, forward in the mask, backward with the weights. */
+/* The published figures depend on this rule: the peak is 3A, in the forward pass because of the
+ * mask, in the backward pass because of the weights. */
 T_TEST(attention_of_a_long_sequence_peaks_at_three_squares_both_ways)
 {
     enum { LONG = 4096, U_LONG = 2 * HEADS * LONG * HEAD };
@@ -201,7 +206,7 @@ T_TEST(attention_of_a_long_sequence_peaks_at_three_squares_both_ways)
     T_EQ(rig.live - rig.base, square + U_LONG);
     rig_look(&rig);
     tts_autograd_backward(&rig.ag, out);
-    /* The third square is the weights from the forward pass. */
+    /* The third square has the weights, which the forward pass kept. */
     T_EQ(rig.peak, 2 * square + U_LONG);
     drop_three(&rig, qkv);
     tts_value_drop(&rig.ag, mask);

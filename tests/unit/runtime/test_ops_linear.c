@@ -1,4 +1,5 @@
-/* Tests of embedding, linear and the norms: their allocations, kept tensors and frees. */
+/* Tests embedding, linear and the norms: their allocations, the tensors they keep, and their
+ * frees. */
 #include "harness/op_rig.h"
 
 T_TEST(no_two_sizes_of_these_tests_are_equal)
@@ -40,7 +41,7 @@ static struct tts_value *run_linear(struct tts_autograd *ag, struct tts_value *c
     return tts_op_linear(ag, in[0], in[1], in[2]);
 }
 
-/* Rule 8: neither pass makes a transpose, and flattening is a view. */
+/* Rule 8: neither pass allocates a transposed tensor, and a flat tensor is a view. */
 T_TEST(linear_allocates_its_output_alone)
 {
     const struct op_case op = {

@@ -1,4 +1,4 @@
-/* Tests of sums, products, activations, dropout, SwiGLU, the loss, and operations between
+/* Tests sums, products, activations, dropout, SwiGLU, the loss, and the operations between
  * chips. */
 #include "harness/op_rig.h"
 
@@ -121,7 +121,7 @@ T_TEST(add_gives_both_inputs_the_same_gradient)
     struct tts_value *x = tiled_value(&rig, (struct tts_shape)SHAPE_U),
                      *y = tts_op_add(&rig.ag, x, x);
     rig_look(&rig);
-    /* The same input twice: the gradient is adopted, then summed. */
+    /* Both inputs are the same value: it adopts the first gradient, and the second is added. */
     tts_autograd_backward(&rig.ag, y);
     T_ROW(&rig, +U, +U);
     T_TRUE(x->gradient.storage != y->gradient.storage);
@@ -160,7 +160,7 @@ T_TEST(add_of_a_constant_gives_it_no_gradient)
     op_open(&rig, &op, in);
     struct tts_value *out = op.run(&rig.ag, in);
     row_is(&rig, op.name, op.on);
-    tts_value_drop(&rig.ag, in[1]); /* the node does not hold it either */
+    tts_value_drop(&rig.ag, in[1]); /* the node does not hold the constant */
     T_ROW(&rig, -SE);
     in[1] = NULL;
     tts_value_drop(&rig.ag, out);
@@ -206,7 +206,8 @@ static const struct op_case swiglu = {
     .run = run_swiglu,
     .on = ROW_OF(+F, +F, +F, +U),
     .off = ROW_OF(+F, +F, +F, +U, -F, -F, -F),
-    /* dW2, gated; dprod, dgate; gate, dprod; dX, dX'; dW1, dW3; dgate; linear1 with the node */
+    /* In order: dW2, gated; dprod, dgate; gate, dprod; dX, dX'; dW1, dW3; dgate; and linear1
+     * together with the node. */
     .backward = ROW_OF(+U, +W_F, -F, +F, +F, -F, -F, +U, +U, -U, +W_F, +W_F, -F, -F),
 };
 
@@ -284,8 +285,8 @@ static struct tts_value *run_shifted_loss(struct tts_autograd *ag, struct tts_va
     return tts_op_cross_entropy_divided(ag, in[0], in[1], true);
 }
 
-/* A column cannot be divided among two chips in any dimension, so its sum gathers whole
- * columns. */
+/* A column cannot be divided between two chips in any dimension, so the sum over the chips
+ * gathers whole columns. */
 #define GATHERS(n) +(n), +(n), +2 * (n), -(n), -(n)
 #define REDUCES(n) GATHERS(n), +(n), -2 * (n)
 #define DIVIDED_MAXIMUM +N, +N, +N, +N, -N, -N, +N
@@ -294,7 +295,8 @@ static struct tts_value *run_shifted_loss(struct tts_autograd *ag, struct tts_va
         +WIDE_T, +T, -N, -N
 #define DIVIDED_DROPS -2 * LG, -2 * N, -2 * N, -N, -N, -2 * N, -ROW, -WIDE_T
 
-/* Exponents and softmax are in fp32. The maximum and the sum of each row are kept. */
+/* The exponentials and the softmax are in fp32. The largest value and the sum of each row are
+ * kept. */
 T_TEST(cross_entropy_of_divided_logits_works_in_fp32)
 {
     enum { ROW = 2 * 64 * SEQUENCE, WIDE_T = 2 * T };
@@ -336,7 +338,8 @@ static struct tts_value *run_all_reduce(struct tts_autograd *ag, struct tts_valu
     return tts_op_all_reduce(ag, in[0]);
 }
 
-/* Reduce-scatter on a line of two chips: twice the input, then half of it; then all-gather. */
+/* A reduce-scatter on a line of two chips needs twice the input and then half of it. The
+ * all-gather follows. */
 #define SCATTERS(n) +2 * (n), +(n) / 2, -2 * (n), +(n), -(n) / 2
 
 T_TEST(broadcast_copies_nothing_and_reduces_its_gradient)

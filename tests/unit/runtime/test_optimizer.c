@@ -1,11 +1,11 @@
-/* Tests of the state of optimizers, and of the allocations of steps, clipping and
- * synchronization. */
+/* Tests the state of optimizers, and the allocations of a step, of clipping and of
+ * synchronizing gradients. */
 #include "runtime/optimizer.h"
 
 #include "harness/runtime_rig.h"
 #include "runtime/kernel.h"
 
-/* Two parameters of different sizes. P and Q are their bytes. */
+/* Two parameters of different sizes. P and Q are their numbers of bytes. */
 enum { P = 2 * 64 * 96, Q = 2 * 32 * 160, PARAMETERS = 2 };
 
 struct bench {
@@ -48,7 +48,7 @@ static void give_gradients(struct bench *bench)
 static void bench_close(struct bench *bench)
 {
     tts_optimizer_release(&bench->optimizer, &bench->rig.ag);
-    tts_optimizer_release(&bench->optimizer, &bench->rig.ag); /* a second call is harmless */
+    tts_optimizer_release(&bench->optimizer, &bench->rig.ag); /* a second release is allowed */
     for (int i = 0; i < PARAMETERS; i++)
         tts_value_drop(&bench->rig.ag, bench->parameters[i]);
     rig_close(&bench->rig);
@@ -142,15 +142,17 @@ T_TEST(a_step_of_full_precision_makes_the_weights_anew)
     bench_close(&bench);
 }
 
-/* Decay and new weights; m; v. */
+/* In order: the decay and the new weights; the new m; the new v. */
 #define COMPOSITE_START(p) +p, +p, -p, -p, +p, +p, +p, -p, -p, +p, +p, +p, +p, -p, -p, -p
-/* Both hats, then the old m and v are freed; the quotient, which lives to the end. */
+/* In order: both corrected moments; the old m and v are freed; the quotient, whose buffers live
+ * until the end. */
 #define V1_UPDATE(p) +p, +p, -p, -p, +p, +p, +p, +p, +p, -p, -p, -p, -p
-/* One hat; the old m and v are freed; [the maximum]; the other hat and the divisor; the
- * quotient. */
+/* In order: one corrected moment; the old m and v are freed; with AMSGrad the maximum; the
+ * other corrected moment and the divisor; the quotient. */
 #define HEAD_MOMENTS(p) +p, -p, -p
 #define HEAD_UPDATE(p) +p, +p, +p, -p, -p, +p, +p, +p, -p, -p
-/* The weights, plain or with Kahan summation; then the rest is freed. */
+/* In order: the new weights, without or with Kahan summation; then the other buffers are
+ * freed. */
 #define PLAIN_END(p) +p, -p, -p, -p, -p
 #define KAHAN_END(p) +p, +p, +p, +p, -p, -p, -p, -p, -p, -p, -p
 
@@ -184,7 +186,7 @@ T_TEST(a_composite_step_of_v1_peaks_at_seven_of_the_largest_parameter)
     struct tts_optimizer_config config = KIND(ADAMW_COMPOSITE);
     bench_open_in(&bench, config, TTS_RECIPE_V1);
     check_step(&bench, 7 * P, (struct row)ROW_OF(COMPOSITE_V1(P), COMPOSITE_V1(Q)));
-    /* The same optimizer under another name. */
+    /* This is the same optimizer under another name. */
     bench_open_in(&bench, KIND(ADAMW), TTS_RECIPE_V1_PYTHON);
     check_step(&bench, 7 * P, (struct row)ROW_OF(COMPOSITE_V1(P), COMPOSITE_V1(Q)));
     config.kahan = true;
@@ -250,7 +252,7 @@ T_TEST(clipping_takes_a_tile_for_each_parameter_and_six_more)
     bench_close(&bench);
 }
 
-/* The second gradient cannot be divided in any dimension, so the copies of both chips are
+/* The second gradient cannot be divided in any dimension, so whole copies of both chips are
  * gathered. */
 T_TEST(synchronizing_reduces_one_gradient_at_a_time)
 {

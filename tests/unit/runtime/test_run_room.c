@@ -1,4 +1,4 @@
-/* Tests of runs that end early: each allocation fails in turn, or the device has no room. */
+/* Tests runs that end early, because an allocation fails or because the device has no room. */
 #include "harness/run_rig.h"
 
 #include <inttypes.h>
@@ -40,8 +40,9 @@ static void is_empty(const struct tts_device *device)
     T_EQ(stats.space.taken_bytes, 0);
 }
 
-/* Returns the number of allocations. A device that places has its own heap: a device that
- * cannot release a buffer is not an error of the run. */
+/* Makes each allocation of a run fail in turn. Returns the number of allocations. A device that
+ * places has a heap of its own, because its failure to release a buffer is not an error of the
+ * run. */
 static uint64_t runs_out(const struct tts_workload *workload, enum tts_mode mode)
 {
     for (uint64_t n = 1;; n++) {
@@ -89,7 +90,7 @@ static struct tts_chip chip_of_room(uint64_t bytes)
     return chip;
 }
 
-/* Returns the bytes that a bank needs, measured on a device with enough memory. */
+/* Returns the bytes that a run needs in each bank, measured on a device with enough memory. */
 static uint64_t room_needed(const struct tts_workload *workload)
 {
     struct tts_device *device = device_of("n150");
@@ -100,7 +101,8 @@ static uint64_t room_needed(const struct tts_workload *workload)
     return peak;
 }
 
-/* Returns the number of phases that the run completed. */
+/* Runs on a device with too little room and checks the refusal. Returns the number of phases
+ * that were completed. */
 static size_t is_refused(const struct tts_workload *workload, uint64_t room)
 {
     struct heap heap;
@@ -113,7 +115,7 @@ static size_t is_refused(const struct tts_workload *workload, uint64_t room)
     T_EQ(tts_workload_run(workload, device, &watch, &heap.alloc, &err), TTS_E_FULL);
     T_EQ(err.status, TTS_E_FULL);
     T_TRUE(strlen(err.text) > 0);
-    T_EQ(tts_device_failures(device), 1); /* the run makes no further requests */
+    T_EQ(tts_device_failures(device), 1); /* after the refusal the run makes no more requests */
     T_EQ(run.live, 0);
     is_empty(device);
     tts_device_free(device);
@@ -129,12 +131,13 @@ T_TEST(a_device_that_is_full_ends_the_run_and_is_left_empty)
     size_t most = 0;
     for (uint64_t i = 1; i < 48; i++) {
         size_t phases = is_refused(&w, (need * i / 48 + 63) / 64 * 64);
-        /* With more room the run comes at least as far. */
+        /* With more room a run completes at least as many phases. */
         T_TRUE(phases < RUN_PHASES && phases >= most);
         most = phases;
         seen[phases] = true;
     }
-    /* The run failed in building, optimizer and forward. */
+    /* There were runs that failed while building the model, while building the optimizer, and
+     * in the forward pass. */
     T_TRUE(seen[1] && seen[2] && seen[3]);
 }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-enum { MANY = 3000, BYTES = 44 }; /* several chunks; the size is not a multiple of 8 */
+enum { MANY = 3000, BYTES = 44 }; /* needs several chunks; 44 is not a multiple of 8 */
 
 T_TEST(objects_are_zeroed_apart_and_stay_where_they_are)
 {
@@ -40,7 +40,7 @@ T_TEST(what_is_given_back_is_taken_again_zeroed_before_anything_new)
     uint64_t calls = heap.calls;
     for (int i = 0; i < 8; i++)
         tts_slab_give(&slab, objects[i]);
-    for (int i = 8; i-- > 0;) { /* the last object comes first */
+    for (int i = 8; i-- > 0;) { /* the object that was given back last is taken first */
         unsigned char *again = tts_slab_take(&slab);
         T_TRUE(again == objects[i]);
         for (int k = 0; k < BYTES; k++)

@@ -1,4 +1,5 @@
-/* Tests of sizes, handles that share a buffer, views, and the report of live buffers. */
+/* Tests the sizes of tensors, handles that share a buffer, views, and the report of live
+ * buffers. */
 #include "harness/runtime_rig.h"
 
 static const struct tts_shape odd = {{3, 2, 33, 65}};
@@ -33,11 +34,11 @@ T_TEST(sizes_past_63_bits_are_refused)
     T_EQ(bytes_of(tts_shape(1, 1, side, side / 4), TTS_DTYPE_BF16, TTS_LAYOUT_TILE), UINT64_C(1)
                                                                                          << 61);
     T_TRUE(!tts_shape_bytes(tts_shape(1, 1, side, side), TTS_DTYPE_BF16, TTS_LAYOUT_TILE,
-                            &bytes)); /* 2^63 */
+                            &bytes)); /* the size would be 2^63 */
     T_TRUE(!tts_shape_bytes(tts_shape(8, 1, side, side), TTS_DTYPE_BF16, TTS_LAYOUT_TILE,
-                            &bytes)); /* 2^66 */
+                            &bytes)); /* the size would be 2^66 */
     T_TRUE(!tts_shape_bytes(tts_shape(1, 1, 1, UINT64_MAX), TTS_DTYPE_BF16, TTS_LAYOUT_TILE,
-                            &bytes)); /* the padding wraps */
+                            &bytes)); /* the padding would overflow */
     struct rig rig;
     rig_open(&rig);
     struct tts_tensor none = tts_tensor_tiled(&rig.ag.rt, tts_shape(1, 1, side, side));
@@ -53,13 +54,13 @@ T_TEST(a_page_is_a_tile_or_a_row)
     struct tts_runtime rt;
     tts_runtime_init(&rt, device, NULL, NULL);
     struct tts_tensor tiled = tts_tensor_tiled(&rt, tts_shape(1, 1, 32, 13 * 32));
-    T_EQ(tiled.storage->buffer.bytes_per_bank, 2 * T); /* 13 pages on 12 banks */
+    T_EQ(tiled.storage->buffer.bytes_per_bank, 2 * T); /* 13 pages are on 12 banks */
     struct tts_tensor wide =
         tts_tensor_new(&rt, tts_shape(1, 1, 1, 1), TTS_DTYPE_FP32, TTS_LAYOUT_TILE);
     T_EQ(wide.storage->buffer.bytes_per_bank, 2 * T);
     struct tts_tensor rows =
         tts_tensor_new(&rt, tts_shape(1, 1, 25, 100), TTS_DTYPE_BF16, TTS_LAYOUT_ROW_MAJOR);
-    /* 25 rows on 12 banks, 200 bytes aligned to 224. */
+    /* 25 rows are on 12 banks; 200 bytes are rounded up to 224. */
     T_EQ(rows.storage->buffer.bytes_per_bank, 3 * 224);
     tts_runtime_release(&rt);
     T_EQ(stats_of(device, TTS_POOL_DRAM).buffers, 0);
@@ -77,7 +78,7 @@ T_TEST(a_shared_buffer_goes_with_its_last_handle) /* rule 7 */
     struct tts_tensor b = tts_tensor_share(a), c = tts_tensor_share(b);
     tts_tensor_drop(&rig.ag.rt, &a);
     T_TRUE(a.storage == NULL && b.storage != NULL);
-    tts_tensor_drop(&rig.ag.rt, &a); /* an empty tensor is accepted */
+    tts_tensor_drop(&rig.ag.rt, &a); /* an empty tensor may be dropped */
     tts_tensor_drop(&rig.ag.rt, &c);
     T_QUIET(&rig);
     tts_tensor_drop(&rig.ag.rt, &b);
@@ -93,7 +94,8 @@ T_TEST(replacing_drops_the_old_buffer_behind_the_new) /* rule 6 */
     struct tts_tensor same = tts_tensor_share(x);
     tts_tensor_replace(&rig.ag.rt, &x, tts_tensor_tiled(&rig.ag.rt, odd));
     T_ROW(&rig, +T, +ODD_TILED);
-    tts_tensor_replace(&rig.ag.rt, &x, tts_tensor_share(x)); /* a tensor replaced by itself */
+    /* A tensor may be replaced by itself. */
+    tts_tensor_replace(&rig.ag.rt, &x, tts_tensor_share(x));
     T_QUIET(&rig);
     tts_tensor_replace(&rig.ag.rt, &x, same);
     T_ROW(&rig, -ODD_TILED);
@@ -113,19 +115,19 @@ struct reshape_case {
 T_TEST(reshape_is_a_view_where_rows_lie_as_they_did)
 {
     static const struct reshape_case cases[] = {
-        /* the last dimension differs */
+        /* Copy, because the last dimension differs. */
         {{{1, 1, 64, 96}}, {{1, 1, 96, 64}}, TTS_LAYOUT_TILE, false},
         {{{1, 1, 64, 96}}, {{1, 1, 96, 64}}, TTS_LAYOUT_ROW_MAJOR, false},
         {{{1, 1, 1, 96}}, {{1, 1, 96, 1}}, TTS_LAYOUT_ROW_MAJOR, false},
-        /* row-major */
+        /* View, because the tensors are row-major. */
         {{{1, 3, 5, 96}}, {{1, 1, 15, 96}}, TTS_LAYOUT_ROW_MAJOR, true},
-        /* equal second-last dimension, a multiple of 32 or not */
+        /* View, because the second-last dimension is equal. It need not be a multiple of 32. */
         {{{2, 3, 5, 96}}, {{1, 6, 5, 96}}, TTS_LAYOUT_TILE, true},
         {{{2, 3, 64, 96}}, {{1, 6, 64, 96}}, TTS_LAYOUT_TILE, true},
-        /* both multiples of 32 */
+        /* View, because both second-last dimensions are multiples of 32. */
         {{{2, 3, 64, 96}}, {{1, 1, 384, 96}}, TTS_LAYOUT_TILE, true},
         {{{1, 1, 384, 7}}, {{2, 3, 64, 7}}, TTS_LAYOUT_TILE, true},
-        /* one of them is not a multiple of 32 */
+        /* Copy, because one second-last dimension is not a multiple of 32. */
         {{{32, 1, 5, 96}}, {{1, 1, 160, 96}}, TTS_LAYOUT_TILE, false},
         {{{1, 1, 160, 96}}, {{32, 1, 5, 96}}, TTS_LAYOUT_TILE, false},
         {{{2, 1, 48, 96}}, {{1, 2, 24, 192}}, TTS_LAYOUT_TILE, false},
@@ -144,7 +146,7 @@ T_TEST(reshape_is_a_view_where_rows_lie_as_they_did)
         int64_t bytes = (int64_t)bytes_of(c->to, TTS_DTYPE_BF16, c->layout);
         T_EQ(rig.live - rig.base, c->is_view ? 0 : bytes);
         int64_t before = rig.live;
-        tts_tensor_drop(rt, &x); /* the view keeps the buffer */
+        tts_tensor_drop(rt, &x); /* the view still holds the buffer */
         T_EQ(rig.live == before, c->is_view);
         tts_tensor_drop(rt, &y);
         rig_close(&rig);
@@ -172,7 +174,7 @@ T_TEST(the_first_failure_stays_and_new_tensors_are_empty)
     tts_tensor_drop(rt, &view);
     tts_tensor_drop(rt, &after);
     T_QUIET(&rig);
-    tts_tensor_drop(rt, &before); /* earlier buffers are freed as usual */
+    tts_tensor_drop(rt, &before); /* buffers that already exist can still be freed */
     T_ROW(&rig, -ODD_TILED);
     tts_autograd_release(&rig.ag);
     tts_device_free(rig.device);
@@ -242,7 +244,8 @@ T_TEST(at_the_wanted_allocation_all_that_live_are_told_the_oldest_first)
     rt->layer = TTS_LAYER_NONE;
     struct tts_tensor fourth = tts_tensor_tiled(rt, tts_shape(2, 1, 1, 1));
     T_EQ(seen.count, 3);
-    struct tts_tensor fifth = tts_tensor_tiled(rt, odd); /* the run is over */
+    /* The run has ended, so this tensor is empty. */
+    struct tts_tensor fifth = tts_tensor_tiled(rt, odd);
     T_TRUE(seen.count == 3 && !fifth.storage && rt->is_stopped);
     rt->status = TTS_OK;
     const struct tts_part_buffer *live = seen.live;

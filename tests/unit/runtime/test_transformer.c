@@ -1,5 +1,5 @@
-/* Tests of one block: the bytes it keeps, with and without gradients, and its backward
- * order. */
+/* Tests one block: the bytes that it keeps with and without gradients, and the order of its
+ * backward pass. */
 #include "runtime/kernel.h"
 #include "runtime/model.h"
 
@@ -8,7 +8,7 @@
 
 /* --- kept by a block --------------------------------------------------------------------- */
 
-/* Returns the bytes that remain after a block has run and its output was dropped. */
+/* Returns the bytes that are left after a block has run and its output was dropped. */
 static int64_t kept_by_block(const struct tts_workload *workload, bool gradients)
 {
     struct rig rig;
@@ -38,7 +38,7 @@ static int64_t kept_by_block(const struct tts_workload *workload, bool gradients
 static int64_t kept(struct tts_workload workload)
 {
     struct sizes z = sizes_of(&workload);
-    T_EQ(kept_by_block(&workload, false), z.u); /* only the output */
+    T_EQ(kept_by_block(&workload, false), z.u); /* only the output was kept */
     return kept_by_block(&workload, true);
 }
 
@@ -86,7 +86,8 @@ T_TEST(tensor_parallel_divides_what_is_inside_and_keeps_partial_sums)
     w.tensor_parallel = 2;
     w.model.mlp_width = 704;
     struct sizes z = sizes_of(&w);
-    int64_t inside = 10 * z.u + 5 * z.kv + 2 * z.lse + 8 * z.f; /* twice the bytes */
+    /* This is twice the number of bytes. */
+    int64_t inside = 10 * z.u + 5 * z.kv + 2 * z.lse + 8 * z.f;
     T_EQ(2 * kept(w), 16 * z.u + 4 * z.n + inside / 2);
 }
 
@@ -94,12 +95,12 @@ T_TEST(tensor_parallel_divides_what_is_inside_and_keeps_partial_sums)
 
 struct step {
     const char *op;
-    int64_t first; /* first allocation. 0: none */
+    int64_t first; /* the size of the first allocation; 0: none */
 };
 
 static struct run run;
 
-/* Checks the operations of the run from number `at`. All of them are in block 0. */
+/* Checks the operations from number `at` on. All of them must be in block 0. */
 static void ran(size_t at, const struct step *steps, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -124,13 +125,13 @@ T_TEST(blocks_run_forwards_in_the_order_of_their_code)
     struct tts_workload w = small_llama(TTS_RECIPE_V1);
     struct sizes z = sizes_of(&w);
     const struct step v1[] = {
-        {"rmsnorm", z.u},   {"linear", z.u}, /* q */
+        {"rmsnorm", z.u},   {"linear", z.u}, /* the layer of q */
         {"linear", z.kv},   {"grouped_heads_creation", z.u},
         {"rope", z.u},      {"rope", z.kv / 2},
         {"attention", z.u}, {"heads_fusion", z.u},
         {"linear", z.u},    {"add", z.u},
-        {"rmsnorm", z.u},   {"linear", z.f}, /* w1 */
-        {"silu", z.f},      {"linear", z.f}, /* w3 */
+        {"rmsnorm", z.u},   {"linear", z.f}, /* the layer w1 */
+        {"silu", z.f},      {"linear", z.f}, /* the layer w3 */
         {"mul", z.f},       {"linear", z.u},
         {"add", z.u},
     };
@@ -156,8 +157,8 @@ T_TEST(blocks_run_forwards_in_the_order_of_their_code)
     T_EQ(first_of_layer(1) - first_of_layer(0), sizeof gpt2 / sizeof *gpt2);
 }
 
-/* Checks the operations of the first backward pass, from its beginning. Operations [from, to)
- * of the list are in block 0, the others outside the blocks. */
+/* Checks the operations of the first backward pass from its beginning. The operations [from,
+ * to) of the list are in block 0, the others are outside the blocks. */
 static void runs_backwards(const struct tts_workload *w, const struct step *steps, size_t count,
                            size_t from, size_t to)
 {
@@ -174,7 +175,7 @@ static void runs_backwards(const struct tts_workload *w, const struct step *step
     }
 }
 
-/* The first allocation shows which linear and which rope it is. */
+/* Several operations have the same name. The size of the first allocation tells them apart. */
 T_TEST(a_llama_block_of_v1_runs_backwards_in_the_published_order)
 {
     struct tts_workload w = small_llama(TTS_RECIPE_V1);
@@ -186,11 +187,11 @@ T_TEST(a_llama_block_of_v1_runs_backwards_in_the_published_order)
         {"linear_bw", z.emb},
         {"rmsnorm_bw", z.u},
         {"add_bw", 0},
-        {"linear_bw", z.w_f}, /* w2 */
+        {"linear_bw", z.w_f}, /* the layer w2 */
         {"mul_bw", z.f},
-        {"linear_bw", z.w_f}, /* w3 */
+        {"linear_bw", z.w_f}, /* the layer w3 */
         {"silu_bw", z.f},
-        {"linear_bw", z.w_f}, /* w1 */
+        {"linear_bw", z.w_f}, /* the layer w1 */
         {"rmsnorm_bw", z.u},
         {"add_bw", 0},
         {"linear_bw", z.w_e},
@@ -200,7 +201,7 @@ T_TEST(a_llama_block_of_v1_runs_backwards_in_the_published_order)
         {"rope_bw", z.u},
         {"grouped_heads_creation_bw", z.u},
         {"linear_bw", z.w_kv},
-        {"linear_bw", z.w_e}, /* q */
+        {"linear_bw", z.w_e}, /* the layer of q */
         {"rmsnorm_bw", z.u},
         {"embedding_bw", z.emb},
     };
@@ -241,9 +242,9 @@ T_TEST(a_gpt2_block_runs_backwards_in_the_published_order)
         {"layernorm_bw", z.u},
         {"add_bw", 0},
         {"dropout_bw", z.u},
-        {"linear_bw", 4 * z.w_e}, /* fc2 */
+        {"linear_bw", 4 * z.w_e}, /* the layer fc2 */
         {"gelu_bw", 4 * z.u},
-        {"linear_bw", 4 * z.w_e}, /* fc1 */
+        {"linear_bw", 4 * z.w_e}, /* the layer fc1 */
         {"layernorm_bw", z.u},
         {"add_bw", 0},
         {"dropout_bw", z.u},
@@ -251,9 +252,9 @@ T_TEST(a_gpt2_block_runs_backwards_in_the_published_order)
         {"heads_fusion_bw", z.u},
         {"attention_bw", z.a},
         {"heads_creation_bw", z.u},
-        {"linear_bw", 3 * z.w_e}, /* qkv */
+        {"linear_bw", 3 * z.w_e}, /* the layer of q, k and v */
         {"layernorm_bw", z.u},
-        {"dropout_bw", z.u}, /* dropout of the positions */
+        {"dropout_bw", z.u}, /* the dropout after the positions */
         {"add_bw", 2 * z.s * z.e},
         {"embedding_bw", z.emb},
     };

@@ -1,4 +1,4 @@
-/* Compares whole runs with figures that were published, measured or calculated by hand. */
+/* Compares whole runs with figures that were published, measured, or calculated by hand. */
 #include "harness/t.h"
 #include "runtime/workload.h"
 #include "ttscope/capture.h"
@@ -9,7 +9,7 @@
 
 #define MB(bytes) ((double)(bytes) / 1048576.0)
 
-/* The figures of one phase, by its number, in MB. */
+/* The figures of one phase, in MB. A phase is found by its number. */
 struct figures {
     char name[64];
     double peak, allocated, freed, change, cumulative_peak, cumulative_current;
@@ -84,7 +84,7 @@ static size_t run_workload(const struct tts_workload *workload, struct figures *
     return count;
 }
 
-/* Equal when printed with two decimals. */
+/* Checks that two values are equal if they are printed with two decimals. */
 #define T_MB(value, expected) T_TRUE(fabs((value) - (expected)) < 0.00501)
 #define T_NEAR(value, expected, by) T_TRUE(fabs((value) - (expected)) <= (by))
 
@@ -177,10 +177,11 @@ T_TEST(with_binaries_the_published_run_is_near)
     T_NEAR(f[BACKWARD].change, 1663.07, 0.25);
     T_NEAR(f[BACKWARD].cumulative_peak, 8278.65, 0.25);
     T_NEAR(f[BACKWARD].cumulative_current, 7428.04, 0.25);
-    T_TRUE(f[FORWARD].change > 192.53); /* there are kernel binaries */
+    T_TRUE(f[FORWARD].change > 192.53); /* the published figure includes kernel binaries */
 }
 
-/* A real log of the Python loop. Its binaries are not in the freed bytes. */
+/* The figures are from a log of the Python loop. The freed bytes do not include kernel
+ * binaries. */
 T_TEST(the_python_loop_makes_the_mask_in_the_forward_pass)
 {
     struct tts_workload workload = tiny_llama();
@@ -196,7 +197,7 @@ T_TEST(the_python_loop_makes_the_mask_in_the_forward_pass)
     T_MB(f[FIRST].freed, 0.75);
 }
 
-/* A real log: bpe vocabulary, batch 2, four micro steps. */
+/* Returns the workload of a real log: a vocabulary of bpe, a batch of 2, four micro steps. */
 static struct tts_workload micro_steps(void)
 {
     struct tts_workload workload = tiny_llama();
@@ -217,7 +218,7 @@ T_TEST(the_loop_of_today_with_micro_steps_is_as_measured)
     T_STR_EQ(f[3].name, "FORWARD_PASS_micro_0");
     T_STR_EQ(f[10].name, "BACKWARD_PASS_micro_3");
     T_STR_EQ(f[11].name, "FIRST_ITERATION_COMPLETE");
-    T_NEAR(f[1].peak, 2112.40, 0.16); /* includes 0.15 MB of binaries */
+    T_NEAR(f[1].peak, 2112.40, 0.16); /* the figure of the log includes 0.15 MB of binaries */
     T_MB(f[1].freed, 2098.50);
     T_NEAR(f[1].change, 2104.53, 0.16);
     T_NEAR(f[2].change, 4207.27, 0.03);
@@ -237,7 +238,7 @@ T_TEST(the_loop_of_today_with_micro_steps_is_as_measured)
     T_NEAR(f[11].cumulative_peak, 16573.97, 1.5);
 }
 
-/* One phase of a real log, in MB. */
+/* The figures of one phase in a real log, in MB. */
 struct logged {
     double peak, allocated, freed, cumulative_peak, cumulative_current;
 };
@@ -297,7 +298,7 @@ T_TEST(with_binaries_every_figure_of_the_micro_step_log_is_within_1_mb)
 
 /* --- published parallel runs ------------------------------------------------------------ */
 
-/* The measured figures include kernel binaries: up to 1 MB, which is 0.1 % of 1000 MB. */
+/* The measured figures include kernel binaries of up to 1 MB, which is 0.1 % of 1000 MB. */
 #define T_PARALLEL(got, published)                                                             \
     T_NEAR(got, published, (published) > 1000 ? (published) / 1000 : 1.0)
 
@@ -315,7 +316,7 @@ static struct tts_workload llama_8b(void)
     return workload;
 }
 
-/* July 2026, Python, four p150. */
+/* The figures are from July 2026: the Python loop on four p150. */
 T_TEST(llama_8b_on_four_chips_is_as_published)
 {
     struct tts_workload workload = llama_8b();
@@ -325,7 +326,8 @@ T_TEST(llama_8b_on_four_chips_is_as_published)
     T_PARALLEL(f[5].cumulative_peak, 21461.28);
 }
 
-/* May 2026, C++, T3K. At the end the loop still holds the logits and their gradient. */
+/* The figures are from May 2026: the C++ loop on a T3K. At the end the loop still holds the
+ * logits and their gradient. */
 T_TEST(tiny_llama_on_eight_chips_in_cpp_is_as_published)
 {
     struct tts_workload workload = tiny_llama();
@@ -344,13 +346,15 @@ T_TEST(tiny_llama_on_eight_chips_in_cpp_is_as_published)
     workload.recipe = TTS_RECIPE_HEAD_CPP;
     T_EQ(run_workload(&workload, f, PHASES), 5);
     T_NEAR(f[FIRST].cumulative_current, final, 0.05);
-    /* The Python loop holds neither the logits nor their gradient, of 62.5 MB each. */
+    /* The Python loop holds neither the logits nor their gradient, each of which has 62.5
+     * MB. */
     workload.recipe = TTS_RECIPE_HEAD;
     T_EQ(run_workload(&workload, f, PHASES), 6);
     T_NEAR(f[5].cumulative_current, final - 2 * 62.5, 0.05);
 }
 
-/* May 2026, Python, 2 x 4 chips, two micro steps. The log shows the second one for both. */
+/* The figures are from May 2026: the Python loop on 2 x 4 chips with two micro steps. The log
+ * shows the figures of the second micro step for both. */
 T_TEST(llama_8b_on_two_by_four_chips_is_as_published)
 {
     struct tts_workload workload = llama_8b();
@@ -393,7 +397,8 @@ T_TEST(nano_gpt_is_as_predicted)
     T_MB(f[BACKWARD].cumulative_peak, 606.88);
 }
 
-/* Returns the bytes that one more block keeps after the forward pass, and its parameters. */
+/* Returns the bytes of one more block: the bytes it keeps after the forward pass, and its
+ * parameters. */
 static double slope(struct tts_workload workload)
 {
     struct figures many[PHASES], one[PHASES];
@@ -425,7 +430,7 @@ T_TEST(a_block_of_gpt2_takes_what_was_measured)
 
 /* --- closed forms ----------------------------------------------------------------------- */
 
-/* The sizes in the formulas for long sequences, in MB. */
+/* The sizes that occur in the formulas for long sequences, in MB. */
 struct sizes {
     double u, n, a, kv, f, lg, t, g, fc, mlp, wo, wkv, p;
 };
@@ -469,7 +474,8 @@ T_TEST(backward_peaks_of_long_sequences_follow_their_formulas)
                                    (7 * z.u + 2 * z.n + 4 * z.f));
         workload.runner = TTS_RUNNER_MEMORY_EFFICIENT;
         T_EQ(run_workload(&workload, f, PHASES), 5);
-        /* At block 0 all gradients exist, at the last block the outputs of all blocks. */
+        /* In block 0 all gradients exist. In the last block the outputs of all blocks still
+         * exist. */
         double block = (z.p - 2 * z.fc - z.g) / 5;
         double last = z.fc + z.g + block - (z.g + z.wo + z.wkv) + 3 * z.a + 9 * z.u + z.n +
                       2.5 * z.kv + z.lg + z.t - (z.u + z.n);
@@ -477,7 +483,7 @@ T_TEST(backward_peaks_of_long_sequences_follow_their_formulas)
         T_MB(f[BACKWARD].peak, first > last ? first : last);
         seen |= first > last ? 1 : 2;
     }
-    T_EQ(seen, 3); /* both kinds were seen */
+    T_EQ(seen, 3); /* each of the two kinds occurred */
 }
 
 T_TEST(parameters_are_counted_as_they_are_built)
@@ -496,7 +502,7 @@ T_TEST(parameters_are_counted_as_they_are_built)
             workload.recipe = TTS_RECIPE_HEAD;
             workload.tensor_parallel = 2;
         }
-        size_t entry = i == 4; /* an ENTRY phase comes first */
+        size_t entry = i == 4; /* this recipe begins with the phase ENTRY */
         T_EQ(run_workload(&workload, f, PHASES), 5 + entry);
         T_MB(f[OPTIMIZER + entry].change, 2 * MB(tts_workload_parameter_bytes(&workload)));
     }
@@ -523,9 +529,10 @@ T_TEST(zeroed_gradients_stay_for_the_second_iteration)
     workload.recipe = TTS_RECIPE_HEAD;
     workload.optimizer = (struct tts_optimizer_config){.kind = TTS_OPTIMIZER_SGD};
     run_workload(&workload, f, PHASES);
-    double first = f[5].cumulative_peak; /* ENTRY is the first phase */
+    double first = f[5].cumulative_peak; /* the first phase of the list is ENTRY */
     double all = MB(peak_bank_bytes(&workload) * 12);
-    T_TRUE(all > first + 1800 && all < first + 1900); /* almost the parameters again */
+    /* The difference is almost the size of the parameters. */
+    T_TRUE(all > first + 1800 && all < first + 1900);
     workload.optimizer.kind = TTS_OPTIMIZER_ADAMW;
     run_workload(&workload, f, PHASES);
     all = MB(peak_bank_bytes(&workload) * 12);
@@ -572,7 +579,8 @@ static struct ending end_of(const struct tts_workload *workload, uint64_t look_a
     return ending;
 }
 
-/* A run whose optimizer updates in place settles. Replaced buffers keep moving. */
+/* If the optimizer updates in place, the iterations repeat soon. If it replaces buffers, the
+ * buffers keep moving. */
 T_TEST(iterations_are_run_until_they_repeat)
 {
     struct tts_workload workload = nano_gpt();
@@ -582,7 +590,8 @@ T_TEST(iterations_are_run_until_they_repeat)
     workload.optimizer.kind = TTS_OPTIMIZER_ADAMW_COMPOSITE;
     ending = end_of(&workload, 0);
     T_TRUE(ending.later == TTS_ITERATIONS_MAX - 1 && ending.settled == 0);
-    workload = tiny_llama(); /* does not fit: two iterations show it */
+    /* The workload does not fit, which is known after two iterations. */
+    workload = tiny_llama();
     workload.optimizer.kind = TTS_OPTIMIZER_ADAMW;
     ending = end_of(&workload, 0);
     T_TRUE(ending.later == 1);

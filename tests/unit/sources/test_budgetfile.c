@@ -85,7 +85,8 @@ T_TEST(as_many_labels_as_there_is_room_for_and_no_more)
                        "cb: [1, 1%%, +1, +1%%]}\n",
                        i);
     load(text);
-    T_EQ(budget.limit_count, TTS_BUDGET_LIMITS_MAX - 2); /* headroom cannot be growth */
+    /* A headroom cannot grow, so two limits are missing. */
+    T_EQ(budget.limit_count, TTS_BUDGET_LIMITS_MAX - 2);
     T_EQ(budget.pattern_count, TTS_BUDGET_PATTERNS_MAX);
     snprintf(text + at, sizeof text - (size_t)at, "  LAST: {cb: 1}\n");
     refused(text, TTS_E_RANGE, 3 + TTS_BUDGET_PATTERNS_MAX,

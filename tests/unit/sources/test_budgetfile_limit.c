@@ -1,4 +1,4 @@
-/* The possible values of a limit. */
+/* Tests the values that a limit can have. */
 #include "harness/budgetfile_rig.h"
 
 /* --- limits ----------------------------------------------------------------------------- */

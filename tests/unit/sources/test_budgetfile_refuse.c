@@ -1,4 +1,4 @@
-/* Files that are no budget, and their messages. */
+/* Tests files that are not a budget, and the messages about them. */
 #include "harness/budgetfile_rig.h"
 
 /* --- refused files ---------------------------------------------------------------------- */

@@ -323,7 +323,7 @@ T_TEST(a_second_document_is_refused)
             "a second document begins: a device file has only one");
 }
 
-/* Checks the line only: the words after "not YAML: " come from libyaml. */
+/* Checks only the line of the error, because the words after "not YAML: " come from libyaml. */
 static void not_yaml(const char *text, uint32_t line)
 {
     struct tts_chip chip;
@@ -380,7 +380,7 @@ T_TEST(nul_bytes_and_utf_16_are_refused_with_their_line)
 
 static char big[TTS_DEVFILE_MAX_BYTES + 2];
 
-/* Writes `head`, then `piece` as often as it fits into `len` bytes. */
+/* Writes `head`, and then `piece` as many times as it fits into `len` bytes. */
 static size_t fill(const char *head, const char *piece, size_t len)
 {
     size_t at = strlen(head), step = strlen(piece);

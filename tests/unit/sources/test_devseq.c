@@ -126,7 +126,7 @@ T_TEST(the_parts_of_a_line_land_where_they_are_looked_for)
     line = parsed("free l1 99");
     T_TRUE(line.has_address && line.address == 99 && line.pool == TTS_POOL_L1 &&
            line.name.text[0] == '\0');
-    line = parsed("free l1"); /* without an address, "l1" is a name */
+    line = parsed("free l1"); /* without an address, "l1" is the name of a buffer */
     T_TRUE(!line.has_address);
     T_STR_EQ(line.name.text, "l1");
     line = parsed("page a 5 = 1 2-3 4");

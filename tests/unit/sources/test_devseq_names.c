@@ -7,7 +7,7 @@
 
 enum { NAMES = 4000, ROUNDS = 60000 };
 
-/* The expected content of the table, at the index of the name. */
+/* What the table must have for one name. The array has an element for each name. */
 struct model {
     bool there, live;
     struct tts_buffer buffer;
@@ -16,14 +16,14 @@ struct model {
 static struct tts_devseq_name name_of(unsigned idx)
 {
     struct tts_devseq_name name = {0};
-    /* Names with equal beginnings, equal ends, and all lengths. */
+    /* The names begin alike, end alike, and have all lengths. */
     snprintf(name.text, sizeof name.text, "%.*s%u%s", (int)(idx % 30),
              "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", idx, idx % 3 ? ".weight" : "");
     return name;
 }
 
-/* Two thousand blocks in each of two pools: two names may have the same block, but never at the
- * same time. */
+/* Returns the buffer of a name. There are two thousand places in each of two pools, so two
+ * names can have the same place, but never at the same time. */
 static struct tts_buffer buffer_of(unsigned idx)
 {
     return (struct tts_buffer){.pool = idx % 2 ? TTS_POOL_L1 : TTS_POOL_DRAM,
@@ -68,7 +68,7 @@ static void check_places(struct tts_devseq_names *names, const bool *taken)
 T_TEST(names_and_places_agree_with_a_plain_list_over_any_history)
 {
     static struct model models[NAMES];
-    static bool taken[NAMES]; /* the block of the buffer with that number is in use */
+    static bool taken[NAMES]; /* tells whether the place of a buffer is in use */
     struct heap heap;
     heap_init(&heap);
     struct tts_devseq_names names = {.alloc = &heap.alloc};
@@ -77,7 +77,7 @@ T_TEST(names_and_places_agree_with_a_plain_list_over_any_history)
     memset(models, 0, sizeof models);
     memset(taken, 0, sizeof taken);
     for (int round = 0; round < ROUNDS; round++) {
-        /* The table fills, is emptied almost completely, and fills again. */
+        /* The table grows, then almost all entries are removed, then it grows again. */
         bool filling = round / (ROUNDS / 4) % 2 == 0;
         unsigned idx = (unsigned)(t_random(&rng) % NAMES);
         unsigned place = (unsigned)(t_random(&rng) % NAMES);
@@ -160,8 +160,7 @@ T_TEST(the_same_address_in_another_pool_is_another_place)
 {
     struct heap heap;
     heap_init(&heap);
-    for (unsigned set = 0; set < 100;
-         set++) { /* each set is a full table of the smallest size */
+    for (unsigned set = 0; set < 100; set++) { /* each set of names fills the smallest table */
         struct tts_devseq_names names = {.alloc = &heap.alloc};
         for (unsigned i = 0; i < 16; i++) {
             struct tts_devseq_name name = name_of(i);
@@ -222,7 +221,7 @@ T_TEST(memory_that_runs_out_leaves_the_table_as_it_was)
             struct tts_buffer buffer = buffer_of(i);
             tts_devseq_names_bind(&names, held, &buffer);
         }
-        /* The table grows to 16, 32, 64 and 128 entries, with two allocations each. */
+        /* The table grows to 16, 32, 64 and 128 entries, with two allocations each time. */
         T_EQ(refused, 1);
         for (unsigned i = 0; i < 100; i++)
             check_one(&names, &(struct model){true, true, buffer_of(i)}, i);

@@ -5,7 +5,7 @@
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Builds long lines. */
+/* A long line that a test builds. */
 struct text {
     char text[8192];
     size_t len;
@@ -110,7 +110,7 @@ T_TEST(the_longest_line_has_room)
     add(&text, " = T ");
     add(&text, most);
     memcpy(text.text + strlen("shard l1_small "), "nd     ",
-           7); /* an nd shard may have any number of dimensions */
+           7); /* a shard of the kind nd may have any number of dimensions */
     struct tts_devseq_line line = parsed(text.text);
     char out[TTS_DEVSEQ_TEXT_MAX];
     T_EQ(tts_devseq_format(&line, out), text.len - 5);

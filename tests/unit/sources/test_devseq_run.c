@@ -6,7 +6,8 @@
 
 #include <stdio.h>
 
-/* An n150: 12 DRAM banks [2968640, 1073741824), 64 cores with L1 [105664, 1499136). */
+/* Most tests use an n150: 12 DRAM banks with addresses from 2968640 to 1073741824, and 64 cores
+ * whose L1 has addresses from 105664 to 1499136. */
 
 /* --- the page --------------------------------------------------------------------------- */
 
@@ -99,7 +100,8 @@ T_TEST(a_buffer_that_does_not_fit_fails_as_in_the_runtime)
         "2048 B, free: 1391424 B, largest free block: 1024000 B)");
     T_EQ(rig->run.counts.fragmented, 1);
     expect(rig, "shard l1 classic 2048 2048 shard=1000x1 cores=0-0 = F");
-    T_EQ(rig->run.counts.fragmented, 1); /* here too little memory is free */
+    /* This request failed because too few bytes are free. */
+    T_EQ(rig->run.counts.fragmented, 1);
     expect(rig, "kernel 100000000000 as=y = F");
     T_EQ(rig->run.counts.buffers_failed, 3);
     T_EQ(rig->run.counts.first_failure_line, 4);
@@ -139,7 +141,7 @@ T_TEST(a_name_is_given_once_at_a_time)
     struct rig *rig = rig_of("n150");
     expect(rig, "buffer l1 interleaved 65536 2048 as=a = 1497088");
     expect_refusal(rig, "kernel 1 as=a", TTS_E_SYNTAX, "the name 'a' is in use: free it first");
-    /* The refused buffer was not allocated. */
+    /* The buffer whose name was in use was not allocated. */
     expect(rig, "stats dram = 1070773184 0 1070773184 1070773184");
     expect(rig, "free a");
     expect(rig, "buffer l1 interleaved 4096 4096 as=a = 1495040");
@@ -166,7 +168,8 @@ T_TEST(a_name_whose_buffer_failed_is_given_again)
     expect(rig, "buffer l1 interleaved 8192 2048 as=a = 1497088");
     expect(rig, "shard l1 classic 8192 2048 tensor=4x1 shard=1000x1 cores=0-0 as=b = F");
     expect(rig, "buffer l1 interleaved 8192 2048 as=b = 1495040");
-    expect(rig, "page b 0 = 0 1-4 1495040"); /* interleaved; the failed line does not count */
+    /* The buffer is interleaved; the line that failed did not change it. */
+    expect(rig, "page b 0 = 0 1-4 1495040");
     rig_end(rig);
 }
 
@@ -211,7 +214,7 @@ T_TEST(nothing_is_freed_where_nothing_begins)
     T_EQ(rig->run.counts.frees_ignored, 4);
     expect(rig, "stats l1 = 1393472 2048 1391424 1391424");
     expect(rig, "buffer l1 interleaved 2048 2048 at=1497088 as=at = 1497088");
-    expect(rig, "free at"); /* a buffer placed with at= owns no block */
+    expect(rig, "free at"); /* a buffer that was placed with at= has no block */
     expect(rig, "buffer l1 interleaved 0 2048 as=empty = -");
     expect(rig, "free empty");
     T_EQ(rig->run.counts.frees_ok, 2);
@@ -227,7 +230,7 @@ T_TEST(pages_are_found_in_every_layout)
         "buffer dram interleaved 65536 2048 as=d = 2968640",
         "page d 0 = 0 - 2968640",
         "page d 12 = 0 - 2970688",
-        "page d 13 = 1 - 1076712512", /* the second bank of a channel */
+        "page d 13 = 1 - 1076712512", /* this is the second bank of its channel */
         "buffer l1 interleaved 8192 2048 at=0 as=zero = 0",
         "page zero 0 = 0 1-4 0",
         "shard l1 classic 16384 2048 tensor=4x2 shard=2x1 cores=2-3..3-4 as=c = 1495040",
@@ -245,7 +248,7 @@ T_TEST(pages_are_found_in_every_layout)
         uint16_t x, y;
         uint64_t address;
     } pages[] = {
-        /* Pages follow the rows of the tensor, shards the rows of the cores. */
+        /* Pages follow the rows of the tensor. Shards follow the rows of the cores. */
         {"page c 0", 2, 3, 1495040}, {"page c 1", 3, 3, 1495040}, {"page c 2", 2, 3, 1497088},
         {"page c 4", 2, 4, 1495040}, {"page c 7", 3, 4, 1497088}, {"page n 0", 2, 3, 1490944},
         {"page n 1", 3, 3, 1490944}, {"page n 6", 2, 4, 1492992}, {"page g 1", 2, 4, 1488896},
@@ -272,7 +275,7 @@ T_TEST(pages_that_cannot_be_told_are_said_to_be)
     expect(rig, "shard l1 classic 8192 2048 shard=4x1 cores=0-0 as=s = 1488896");
     expect_refusal(rig, "page s 0", TTS_E_NOT_FOUND,
                    "the pages of 's' are unknown: give 'tensor='");
-    /* A tensor of 3x3 pages needs four shards, but there are three cores. */
+    /* A tensor of 3x3 pages needs four shards, but only three cores are given. */
     expect_refusal(rig, "shard l1 classic 18432 2048 tensor=3x3 shard=2x2 cores=0-0..2-0 as=t",
                    TTS_E_INVALID, "4 shards for 3 cores");
     rig_end(rig);
@@ -327,7 +330,7 @@ T_TEST(a_circular_buffer_can_lie_on_an_l1_buffer)
     expect(rig, "buffer dram interleaved 2048 2048 as=d = 2968640");
     expect(rig, "cb 1024 cores=0-0 index=3 on=a offset=3072 = 1498112");
     expect(rig, "cb 4096 cores=0-0 index=4 on=a = 1495040");
-    /* The circular buffer takes no room in the region. */
+    /* The circular buffer lies in a buffer, so it needs no room of its own. */
     expect(rig, "room 0-0 = 105664 1495040 1389376");
     expect_refusal(rig, "cb 1025 cores=0-0 on=a offset=3072", TTS_E_INVALID,
                    "the circular buffer is larger than the part of 'a' in a bank");
@@ -371,7 +374,8 @@ T_TEST(a_trace_goes_to_its_region_and_what_is_freed_is_free_again)
     T_EQ(rig->step.failure.kind, TTS_FAILURE_TRACE);
     expect(rig, "free trace 1073651712");
     expect(rig, "trace 589824 as=u = 1073651712");
-    /* A buffer in TRACE is not a trace, so freeing it does not change the budget. */
+    /* A buffer in the pool TRACE is not a trace, so freeing it leaves the room for traces
+     * unchanged. */
     expect(rig, "buffer trace interleaved 24576 2048 as=b = 1073700864");
     expect(rig, "free b");
     expect(rig, "trace 589824 as=v = F");
@@ -393,7 +397,7 @@ T_TEST(without_a_region_a_trace_lies_above_what_its_capture_used)
     expect(rig, "trace 98304 as=u = F");
     expect(
         rig,
-        "stats dram = 1070773184 14336 1070758848 1070758848"); /* nothing stayed allocated */
+        "stats dram = 1070773184 14336 1070758848 1070758848"); /* no memory stayed allocated */
     rig_end(rig);
 }
 
@@ -448,7 +452,7 @@ T_TEST(what_happened_is_counted_once)
         "buffer l1 interleaved 131072 2048 as=a = 1497088",
         "buffer l1 interleaved 262144 2048 as=b = 1492992",
         "free a",
-        "buffer l1 interleaved 131072 2048 = 1497088", /* reaches the same peak again */
+        "buffer l1 interleaved 131072 2048 = 1497088", /* this reaches the same peak again */
         "buffer dram interleaved 2048 2048 = 2968640",
         "kernel 4096 = 1073739776",
         "buffer l1 interleaved 0 0 = -",
@@ -478,7 +482,7 @@ T_TEST(what_happened_is_counted_once)
            counts->runs_failed == 0 && counts->captures == 1 && counts->queries == 2);
     T_EQ(counts->first_failure_line, 17);
     T_EQ(counts->peak_bytes[TTS_POOL_L1], 6144);
-    T_EQ(counts->peak_line[TTS_POOL_L1], 2); /* the line that first reached it */
+    T_EQ(counts->peak_line[TTS_POOL_L1], 2); /* the first line that reached the peak */
     T_EQ(counts->peak_bytes[TTS_POOL_DRAM], 4096);
     T_EQ(counts->peak_line[TTS_POOL_DRAM], 6);
     T_EQ(counts->peak_line[TTS_POOL_TRACE], 0);
@@ -528,8 +532,8 @@ T_TEST(without_a_known_grid_there_is_only_dram)
 
 /* --- memory ----------------------------------------------------------------------------- */
 
-/* Runs a sequence with every kind of allocation. Returns the status of the line that ends
- * it. */
+/* Runs a sequence with every kind of allocation. Returns the status of the last line that was
+ * run. */
 static enum tts_status run_all(const struct heap *heap)
 {
     static const char *const lines[] = {
@@ -564,7 +568,7 @@ static enum tts_status run_all(const struct heap *heap)
         T_EQ(tts_devseq_parse(lines[i], strlen(lines[i]), &line, &err), TTS_OK);
         status = tts_devseq_run_line(&run, &line, i + 1, &step, &err);
     }
-    for (unsigned i = 0; status == TTS_OK && i < 20; i++) { /* the table of names grows */
+    for (unsigned i = 0; status == TTS_OK && i < 20; i++) { /* makes the table of names grow */
         struct tts_devseq_line line = {.kind = TTS_DEVSEQ_KERNEL, .bytes = 8};
         struct tts_devseq_step step;
         snprintf(line.name.text, sizeof line.name.text, "k%u", i);
@@ -575,7 +579,7 @@ static enum tts_status run_all(const struct heap *heap)
         T_TRUE(!banks || tts_banks_is_valid(banks));
     }
     tts_devseq_run_release(&run);
-    tts_devseq_run_release(&run); /* a second release is harmless */
+    tts_devseq_run_release(&run); /* a second release is allowed */
     tts_device_free(device);
     return status;
 }

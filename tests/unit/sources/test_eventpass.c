@@ -1,4 +1,4 @@
-/* One pass over a recording whose blocks all begin with a keyframe. */
+/* Tests a pass over a recording in which every block begins with a keyframe. */
 #include "sources/eventpass.h"
 
 #include "harness/item_rig.h"
@@ -40,7 +40,7 @@ static void put_event(struct maker *m, struct tts_item item)
     T_TRUE(image_fits(&m->image, &item));
 }
 
-/* Makes a recording that ends with the end of a keyframe. */
+/* Makes a recording whose last item is the end of a keyframe. */
 static void make_file(struct maker *m)
 {
     memset(m, 0, sizeof *m);
@@ -70,7 +70,7 @@ static void free_file(struct maker *m)
 struct reader {
     struct tts_eventpass pass;
     struct tts_follow *follow;
-    uint64_t stop_at; /* 0 if the reader never stops */
+    uint64_t stop_at; /* item at which the reader stops; 0: never */
     enum tts_status refusal;
     uint64_t events, keyframes, lives, reports, bytes;
     uint64_t last_seq, last_ns;
@@ -146,7 +146,7 @@ T_TEST(a_pass_ends_where_its_reader_is_done_or_refuses)
     T_EQ(tts_eventfile_open(path, NULL, &thrift, &file, &err), TTS_OK);
     refuses.pass = (struct tts_eventpass){.file = file, .take = take_item, .ctx = &refuses};
     T_EQ(tts_eventpass_run(&refuses.pass, &err),
-         TTS_E_NOT_FOUND); /* the status of the reader, not the end of the file */
+         TTS_E_NOT_FOUND); /* this is the status of the reader, not the end of the file */
     T_TRUE(refuses.events == 1500 && refuses.pass.events == 1499);
     tts_eventfile_close(file);
     free_file(&m);

@@ -93,7 +93,7 @@ static void check_cb(size_t idx)
 
 /* ---- families ---- */
 
-/* One sentence of each family, with the numbers 11, 12, ... in order. */
+/* One sentence of each family. Its numbers are 11, 12, 13 and so on, in their order. */
 static const struct {
     enum tts_failmsg_family family;
     const char *text;
@@ -298,7 +298,7 @@ T_TEST(families_are_told_apart_in_one_line)
 
 /* ---- wrappers ---- */
 
-/* Breaks the text into lines of `width` columns, each after `prefix`. */
+/* Breaks the text into lines of `width` columns, and writes `prefix` before each line. */
 static void wrap(char *out, const char *text, size_t width, const char *prefix,
                  const char *line_end)
 {

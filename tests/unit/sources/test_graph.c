@@ -81,7 +81,7 @@ T_TEST(the_runtimes_own_tests_give_the_runtimes_own_figures)
          .l1 = 4096,
          .total = 4096,
          .legacy =
-             137216, /* a function also counts the first buffer that it makes as an input */
+             137216, /* a function counts the first buffer that it makes as one of its inputs */
          .nodes = 20,
          .core_bytes = 4096},
         {.name = "add_same",
@@ -231,8 +231,8 @@ T_TEST(a_real_trace_of_2024_reads_as_its_program_ran)
     T_EQ(rig.figures.peak_total_bytes, 2 * 24576 + 4 * 4096);
     T_EQ(rig.figures.legacy_l1_peak_bytes, 24576 + 6144 + 2 * 24576 + 4 * 4096);
     T_TRUE(rig.figures.l1_is_whole_buffers);
-    /* The circular buffer of 'repeat' is on the first twelve cores, the other ones on all
-     * cores. */
+    /* The circular buffer of 'repeat' is on the first twelve cores. The other circular buffers
+     * are on all cores. */
     T_TRUE(rig.usage.core.known);
     T_EQ(rig.usage.core.bytes, 2 * 24576 + 4 * 4096);
     T_EQ(rig.usage.core.core.x, 0);
@@ -245,7 +245,7 @@ T_TEST(a_real_trace_of_2024_reads_as_its_program_ran)
 /* ---- every generation ---- */
 
 static const char *const same[] = {
-    /* The current form. */
+    /* The form that the runtime writes today. */
     "[{\"arguments\":[],\"connections\":[1],\"counter\":0,\"input_tensors\":[],\"node_type\":"
     "\"capture_start\",\"params\":null,\"stacking_level\":0},"
     "{\"arguments\":[\"a]\",\"{\\\"\"],\"connections\":[2,3,4,5],\"counter\":1,"
@@ -271,7 +271,8 @@ static const char *const same[] = {
     "\"node_type\":\"function_end\",\"params\":{\"name\":\"op\"},\"stacking_level\":1},"
     "{\"arguments\":[],\"connections\":[],\"counter\":7,\"duration_ns\":9,\"input_tensors\":[],"
     "\"node_type\":\"capture_end\",\"params\":null,\"stacking_level\":0}]",
-    /* Numbers as strings, {} or no params, other keys, blanks, a free without a size. */
+    /* Numbers are strings, params are {} or absent, there are other keys and blanks, and a free
+     * has no size. */
     "[\n {\"connections\": [1], \"counter\": 0, \"node_type\": \"capture_start\", \"params\": "
     "{}},\n"
     " {\"connections\": [2, 3], \"counter\": 1, \"node_type\": \"function_start\", \"params\": "
@@ -291,7 +292,8 @@ static const char *const same[] = {
     " {\"connections\": [7], \"counter\": 6, \"node_type\": \"function_end\", \"params\": "
     "{\"name\": \"op\"}},\n"
     " {\"connections\": [], \"counter\": 7, \"node_type\": \"capture_end\"}\n]\n",
-    /* Keys in reverse order, in a report, with needless escapes. */
+    /* The graph is in a report, its keys are in reverse order, and there are needless
+     * escapes. */
     "{\"version\":1,\"metadata\":{\"graph\":[1,2]},\"graph\":[{\"params\":null,\"node_type\":"
     "\"capture_start\",\"counter\":0},"
     "{\"params\":{\"name\":\"\\u006fp\"},\"node_type\":\"function\\u005fstart\",\"counter\":1},"
@@ -376,7 +378,7 @@ T_TEST(buffer_type_says_which_pool)
 {
     static const struct {
         const char *facts;
-        int pool; /* -1 for the host */
+        int pool; /* -1 means host memory */
         int64_t dram, l1;
     } cases[] = {
         {"\"buffer_type\":0,\"type\":\"DRAM\"", TTS_POOL_DRAM, 2048, 0},
@@ -434,7 +436,7 @@ T_TEST(a_bank_holds_what_the_node_or_the_report_says)
                                       "\"graph\":";
     T_EQ(bank_of("", ",\"max_size_per_bank\":4096,\"num_cores\":2,\"page_size\":2048"), 4096);
     T_EQ(bank_of("", ",\"num_cores\":4,\"page_size\":2048"),
-         3 * 2048); /* 10 pages on 4 cores */
+         3 * 2048); /* the buffer has 10 pages on 4 cores */
     T_EQ(bank_of("", ",\"num_cores\":4,\"page_size\":30000"), 30000);
     T_EQ(bank_of("", ",\"num_cores\":0,\"page_size\":2048"), 20000);
     T_TRUE(rig.figures.l1_is_whole_buffers);
@@ -547,7 +549,7 @@ T_TEST(of_a_long_name_the_end_is_kept)
     T_STR_EQ(rig.items[1].op, name + strlen(name) - TTS_OP_NAME_MAX);
 }
 
-/* Allocates one buffer inside nested functions and returns the operation of the allocation. */
+/* Allocates a buffer inside nested functions. Returns the operation of the allocation. */
 static const char *op_of_alloc(const char *const *functions, size_t count)
 {
     static char text[4096];
@@ -615,7 +617,7 @@ T_TEST(operations_deeper_than_are_kept_are_still_counted)
         uint64_t depth = events < DEEP ? events : 2 * DEEP - 1 - events;
         bool is_begin = events < DEEP;
         if (!is_begin && depth >= TTS_GRAPH_DEPTH)
-            depth = TTS_GRAPH_DEPTH - 1; /* the innermost function with a name */
+            depth = TTS_GRAPH_DEPTH - 1; /* the innermost function that has a name */
         snprintf(name, sizeof name, "f%d", (int)depth);
         T_EQ(item.op.name_len, strlen(name));
         T_MEM_EQ(item.op.name, name, strlen(name));
@@ -664,7 +666,7 @@ static void add_read(void *ctx, uint64_t bytes)
     *last = bytes;
 }
 
-/* Also if a single item takes the whole file. */
+/* The function is called even if a single item is as long as the whole file. */
 T_TEST(who_watches_is_told_how_far_it_is)
 {
     static char text[200000];
@@ -705,7 +707,7 @@ T_TEST(a_file_is_read_behind_its_first_bytes)
     struct tts_graph *graph = NULL;
     struct tts_item item;
     T_EQ(tts_graph_open(fd, before, 16, NULL, &graph, NULL), TTS_OK);
-    free(before); /* the reader has its own copy */
+    free(before); /* the reader has a copy of these bytes */
     size_t count = 0;
     while (tts_graph_next(graph, &item, NULL) == TTS_OK)
         count++;
@@ -714,7 +716,7 @@ T_TEST(a_file_is_read_behind_its_first_bytes)
     T_EQ(tts_graph_next(graph, &item, NULL), TTS_E_NOT_FOUND);
     tts_graph_close(graph);
     tts_graph_close(NULL);
-    T_EQ(fcntl(fd, F_GETFD) >= 0, 1); /* the caller's descriptor is still open */
+    T_EQ(fcntl(fd, F_GETFD) >= 0, 1); /* the reader did not close the caller's descriptor */
     close(fd);
 }
 

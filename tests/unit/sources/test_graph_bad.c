@@ -1,7 +1,7 @@
 #include "harness/graph_rig.h"
 
-/* Errors in a trace. A syntax error ends the trace, with its place and reason. All other errors
- * are noted, and reading continues. */
+/* Tests errors in a trace. A syntax error ends the trace, with a place and a reason. Any other
+ * error is noted, and reading continues. */
 
 static struct rig rig;
 
@@ -134,7 +134,7 @@ T_TEST(deep_nesting_ends_at_its_bound)
 
 /* ---- errors that are noted ---- */
 
-/* Checks that the node after START does nothing except add a note of this kind. */
+/* Checks that the node after START only adds a note of this kind, and has no other effect. */
 static void is_noted(const char *node, enum tts_graph_note_kind kind, const char *says)
 {
     char text[1024];
@@ -211,7 +211,8 @@ T_TEST(a_number_that_is_too_long_or_taken_back_is_none)
                   ",\n" PLAIN("buffer", ",\"params\":{\"size\":8,\"size\":-1,\"type\":"
                                         "\"DRAM\"}") "]",
                   1u << TTS_GRAPH_BAD_NODE);
-    T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 2); /* a key twice, and no size */
+    /* One note about the key that occurs twice, one about the missing size. */
+    T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 2);
     snprintf(text, sizeof text,
              "[" START
              ",\n" PLAIN("buffer", ",\"params\":{\"type\":\"DRAM\",\"size\":\"%05000d\"}") "]",
@@ -281,7 +282,7 @@ T_TEST(unknown_nodes_and_counters_out_of_order_are_noted)
 
 /* ---- buffers that contradict their nodes ---- */
 
-#define BUFFER(n, size) /* in DRAM */                                                          \
+#define BUFFER(n, size) /* a node of a DRAM buffer */                                          \
     "{\"counter\":" #n ",\"node_type\":\"buffer\",\"params\":{\"size\":" #size                 \
     ",\"type\":\"DRAM\"}}"
 #define DO(n, what, size, link)                                                                \
@@ -354,7 +355,8 @@ T_TEST(of_keys_that_stand_twice_the_last_counts)
     T_EQ(rig.figures.dram_freed_bytes, 4);
     rig_read_well(&rig, "[" START ",{\"counter\":1,\"node_type\":\"tensor\",\"node_type\":1}]",
                   1u << TTS_GRAPH_BAD_NODE);
-    T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 2); /* a key twice, and no type */
+    /* One note about the key that occurs twice, one about the missing type. */
+    T_EQ(rig.notes[TTS_GRAPH_BAD_NODE].count, 2);
     T_EQ(rig.figures.tensors, 0);
     rig_read_well(&rig, "{\"graph\":[" START "],\"graph\":[1]}", 1u << TTS_GRAPH_BAD_NODE);
     T_TRUE(strstr(rig.notes[TTS_GRAPH_BAD_NODE].text, "second") != NULL);
@@ -439,7 +441,8 @@ T_TEST(sums_of_the_largest_sizes_are_exact)
                                 "\"params\":{\"size\":1099511627776}}",
                                 i);
     snprintf(text + len, sizeof text - len, "]");
-    rig_read_well(&rig, text, 1u << TTS_GRAPH_BAD_NODE); /* noted: no cores */
+    /* A note says that the part has no cores. */
+    rig_read_well(&rig, text, 1u << TTS_GRAPH_BAD_NODE);
     T_EQ(rig.figures.peak_total_bytes, (int64_t)NODES << 40);
     T_EQ(rig.figures.legacy_l1_peak_bytes, (int64_t)NODES << 40);
 }

@@ -1,13 +1,13 @@
 #include "base/compiler.h"
 #include "harness/graph_rig.h"
 
-/* Random traces of 1 to 8 chips in the form of the runtime, compared with a simple count of the
- * bytes on every core of every chip. */
+/* Compares random traces of 1 to 8 chips, in the form of the runtime, with a simple count of
+ * the bytes on every core of every chip. */
 
 enum { CHIPS = 8, MESHES = 2, SIDE = 4, BUFFERS = 64, STEPS = 40, TEXT = 256 * 1024 };
 
 struct chip_count {
-    uint64_t core[SIDE][SIDE]; /* bytes of circular buffers */
+    uint64_t core[SIDE][SIDE]; /* bytes of circular buffers on each core */
     uint64_t cb_bytes, l1_bytes;
 };
 
@@ -20,7 +20,7 @@ struct buffer {
 struct scene {
     uint64_t rng;
     unsigned chips, meshes;
-    unsigned number[MESHES]; /* the runtime's number of each mesh */
+    unsigned number[MESHES]; /* the number that the runtime gives each mesh */
     unsigned mesh_of[CHIPS];
     bool has_tensors, is_undispatched;
     struct buffer live[BUFFERS];
@@ -162,8 +162,8 @@ static void put_cb(unsigned number, unsigned x1, unsigned y1, uint64_t bytes)
              (unsigned)bytes, scene.is_undispatched ? 0 : 103712, number, x1, y1);
 }
 
-/* Writes a program of a mesh: ends the parts on all its chips, then adds parts on some of
- * them. */
+/* Writes a program of a mesh: first the end of the parts on all its chips, then new parts on
+ * some of them. */
 static void put_program(void)
 {
     unsigned mesh = draw(scene.meshes), only = draw(4) == 0 ? draw(scene.chips) : CHIPS;
@@ -188,7 +188,7 @@ static void put_program(void)
     }
 }
 
-/* Writes that the runtime forgets a program, once for each chip. */
+/* Writes the nodes by which the runtime forgets a program. There is one node for each chip. */
 static void put_forgotten(void)
 {
     for (unsigned c = 0; c < scene.chips; c++) {
@@ -219,7 +219,7 @@ static void draw_scene(uint64_t seed)
     for (unsigned programs = draw(3); programs > 0; programs--)
         put_program();
     for (unsigned mesh = 0; mesh < scene.meshes; mesh++)
-        put_alloc(mesh); /* nothing is known about a mesh without buffers */
+        put_alloc(mesh); /* the reader cannot know a mesh that has no buffers */
     for (unsigned step = 0; step < STEPS; step++) {
         unsigned kind = draw(16);
         if (kind < 6)

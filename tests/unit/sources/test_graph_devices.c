@@ -19,7 +19,7 @@ static void look_at_pair(struct tts_graph_look *look, uint32_t chip, uint32_t me
     tts_graph_look_node(look, &node);
 }
 
-/* Starts a trace in which the buffers belong to mesh 0 and the circular buffers to chips 0 and
+/* Begins a trace in which buffers belong to mesh 0, and circular buffers to the chips 0 and
  * 1. */
 static void start_split(struct tts_graph_devices *devices)
 {
@@ -70,7 +70,8 @@ T_TEST(a_program_of_a_mesh_ends_those_of_its_chips)
     T_TRUE(tts_graph_devices_part(&devices, chip));
     tts_graph_devices_program(&devices, mesh);
     T_TRUE(!devices.device[chip].is_running);
-    T_EQ(devices.ending, 0); /* the end of the mesh's program also ends theirs */
+    /* The end of the mesh's program has ended the programs of both chips. */
+    T_EQ(devices.ending, 0);
 }
 
 T_TEST(a_chip_of_two_meshes_cannot_be_told)

@@ -1,7 +1,8 @@
 #include "harness/graph_rig.h"
 #include "sources/graph/graph_devices.h"
 
-/* Which devices are meshes and which are chips, found from their buffers and parts. */
+/* Tests which devices are meshes and which are chips. The reader finds this out from their
+ * buffers and parts. */
 
 static struct rig rig;
 static char text[TTS_GRAPH_LOOK_BYTES + 64 * 1024];
@@ -22,9 +23,10 @@ static int put_tensor(char *out, size_t size, int counter, const char *node)
                     counter, node[1], node[2]);
 }
 
-/* Reads a trace in short form and returns its items. Each node is a letter and the digit of its
- * device: b(uffer node), a(llocate the last one), c(b), p(rogram). "z." is longer than the
- * look. "tXY" is a tensor on chip X of mesh Y. In the result a chip is "m<chip><mesh>". */
+/* Reads a trace that is given in short form, and returns its items as text. Each node is a
+ * letter and the digit of its device: b (node of a buffer), a (allocates the last buffer), c
+ * (circular buffer), p (program). "tXY" is a tensor on chip X of mesh Y. "z." is a text longer
+ * than the look ahead. In the result, "m<chip><mesh>" says that a chip belongs to a mesh. */
 static const char *items_of(const char *nodes, unsigned allowed)
 {
     static char out[RIG_ITEMS * 3 + 1];
@@ -75,11 +77,12 @@ T_TEST(chips_are_told_before_their_first_part)
 {
     T_STR_EQ(items_of("b1a1p1c0c0", 0), "APm01CC");
     T_STR_EQ(items_of("b4a4p4c0c1c0c3c1", 0), "APm04Cm14CCm34CC");
-    T_EQ(rig.usage.core.bytes, 64 + 2 * 64); /* both on chip 0 */
+    T_EQ(rig.usage.core.bytes, 64 + 2 * 64); /* both circular buffers are on chip 0 */
     T_EQ(rig.usage.core.device, 0);
     T_STR_EQ(items_of("b1a1p0c0", 0), "Am01PC");
-    T_STR_EQ(items_of("b1c0", 0), "m01C"); /* a buffer from before the capture */
-    T_STR_EQ(items_of("a1c0", 1u << TTS_GRAPH_BAD_NODE), "Am01C"); /* a buffer without a node */
+    T_STR_EQ(items_of("b1c0", 0), "m01C"); /* the buffer was allocated before the capture */
+    /* The buffer has no `buffer` node. */
+    T_STR_EQ(items_of("a1c0", 1u << TTS_GRAPH_BAD_NODE), "Am01C");
 }
 
 T_TEST(chips_are_told_before_the_first_buffer_of_their_mesh)
@@ -89,7 +92,8 @@ T_TEST(chips_are_told_before_the_first_buffer_of_their_mesh)
     T_STR_EQ(items_of("p1c0b1a1", 0), "Pm01CA"); /* the program belongs to the mesh */
     T_STR_EQ(items_of("p4c0c1p4c0c1b4a4", 0), "Pm04Cm14CPCCA");
     T_EQ(rig.usage.peak_cb_bytes, 64);
-    T_STR_EQ(items_of("z.c0c1b4a4", 0), "CCm04m14A"); /* the look ends before these nodes */
+    /* The look ahead ends before these nodes. */
+    T_STR_EQ(items_of("z.c0c1b4a4", 0), "CCm04m14A");
 }
 
 T_TEST(a_number_of_a_mesh_and_of_a_chip_is_two_devices)
@@ -115,12 +119,14 @@ T_TEST(tensors_say_which_chip_is_of_which_mesh)
     T_EQ(rig.usage.peak_cb_bytes, 64);
     T_EQ(rig.usage.core.bytes, 128);
     T_STR_EQ(items_of("b4a4b5a5t04t15c0c1p4c0", 0), "AAm04Cm15CPC");
-    T_STR_EQ(items_of("b0a0t00p0c0c0", 0), "APCC"); /* one chip, which is also its own mesh */
+    /* There is one chip, which is its own mesh. */
+    T_STR_EQ(items_of("b0a0t00p0c0c0", 0), "APCC");
     T_EQ(rig.items[1].item.event.device, 0);
-    /* The number of the second buffer is a chip with buffers of its own, not a mesh. */
+    /* The number of the second buffer means a chip with buffers of its own, not a mesh. */
     T_STR_EQ(items_of("b0a0t00t10b1a1c1", 0), "AAm10C");
     T_EQ(rig.items[2].item.event.device, 1);
-    /* A chip of two meshes: a program of either mesh ends its program. */
+    /* The chip belongs to two meshes. A program end of either mesh ends the program of the
+     * chip. */
     T_STR_EQ(items_of("b0a0b1a1t00t20t21c2p1c2p0c2", 1u << TTS_GRAPH_WHICH_MESH),
              "AAm20CPPCPC");
     T_EQ(rig.usage.peak_cb_bytes, 64);
@@ -142,13 +148,14 @@ T_TEST(a_program_of_its_own_ends_a_chip_alone)
     T_EQ(rig.usage.peak_cb_bytes, 64);
     unsigned noted = 1u << TTS_GRAPH_WHICH_MESH;
     T_STR_EQ(items_of("b4a4b5a5c0c1p4c0c1p1", noted), "AACCPPCCP");
-    T_EQ(rig.usage.peak_cb_bytes, 128); /* chip 1 has programs of its own */
+    /* Chip 1 has program ends of its own, so the one of mesh 4 does not count for it. */
+    T_EQ(rig.usage.peak_cb_bytes, 128);
 }
 
 T_TEST(a_mesh_that_has_programs_is_no_chip)
 {
     T_STR_EQ(items_of("b1a1p1p1c0p1c0", 0), "APPm01CPC");
-    /* The program of the mesh also ends the program of its chip. */
+    /* The program end of the mesh also ends the program of the chip. */
     T_EQ(rig.usage.peak_cb_bytes, 64);
 }
 

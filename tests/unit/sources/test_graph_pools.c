@@ -1,5 +1,6 @@
-/* The runtime counts TRACE as DRAM and L1_SMALL as L1. The sums of two pools in the fold must
- * be equal to the runtime's figures for the same nodes. Random traces of one device. */
+/* The runtime counts TRACE as DRAM, and L1_SMALL as L1. So the sums of two pools in the fold
+ * must be equal to the figures that the runtime computes from the same nodes. Uses random
+ * traces of one device. */
 #include "harness/graph_rig.h"
 
 #include <stdarg.h>
@@ -29,7 +30,8 @@ put_node(struct writer *w, const char *type, uint64_t connection, const char *fo
 
 struct drawn {
     uint64_t node, size;
-    unsigned type; /* buffer types of the runtime: DRAM, L1, -, L1_SMALL, TRACE */
+    /* The runtime's number of the buffer type: DRAM, L1, (unused), L1_SMALL, TRACE. */
+    unsigned type;
 };
 
 static void put_buffer(struct writer *w, const char *node_type, const struct drawn *buffer)
@@ -42,7 +44,7 @@ static void put_buffer(struct writer *w, const char *node_type, const struct dra
              buffer->size / 8);
 }
 
-/* Draws buffers of all four pools, and programs with circular buffers. */
+/* Draws random buffers of all four pools, and programs with circular buffers. */
 static void draw_trace(struct writer *w, uint64_t seed)
 {
     static const unsigned types[] = {0, 0, 0, 1, 1, 3, 4};
@@ -104,5 +106,5 @@ T_TEST(the_sums_of_two_pools_are_the_figures_of_the_runtime)
                  ours->pools[TTS_POOL_DRAM].peak_bytes + ours->pools[TTS_POOL_TRACE].peak_bytes;
     }
     T_TRUE(traces > 100 && small > 100 &&
-           apart > 30); /* the peak of a sum differs from the sum of the peaks */
+           apart > 30); /* often enough the peak of the sum differs from the sum of the peaks */
 }

@@ -65,7 +65,7 @@ T_TEST(it_agrees_with_a_plain_array_over_any_history)
     size_t count = 0;
     for (int i = 0; i < 200000; i++) {
         uint64_t id = t_random(&rng) % IDS;
-        /* First the table grows, then it shrinks. */
+        /* At first most steps add a buffer, so the table grows. Later most steps remove one. */
         bool puts = t_random(&rng) % 100 < (i < 100000 ? 80 : 20);
         if (puts) {
             struct tts_graph_buffer buffer = buffer_of(id);
@@ -99,7 +99,7 @@ T_TEST(it_takes_no_more_than_64_bytes_for_each)
     for (uint64_t id = 0; id < 200000; id++) {
         struct tts_graph_buffer buffer = buffer_of(id * 7);
         T_EQ(tts_graph_table_put(&table, &buffer), TTS_OK);
-        /* During growth the old array still exists. */
+        /* While the table grows, the old array still exists. */
         if (heap.live_bytes != bytes_before && id >= 1024)
             T_TRUE(heap.live_bytes + bytes_before <= 64 * (id + 1));
         bytes_before = heap.live_bytes;
@@ -121,7 +121,8 @@ T_TEST(without_memory_it_stays_as_it_was)
     uint64_t id = 0;
     enum tts_status status;
     for (;; id++) {
-        heap.fail_at = heap.calls + (table.count > 0); /* the first put must succeed */
+        /* The first buffer must be added without a failure. */
+        heap.fail_at = heap.calls + (table.count > 0);
         buffer = buffer_of(id);
         status = tts_graph_table_put(&table, &buffer);
         if (status != TTS_OK)

@@ -39,7 +39,7 @@ static void refused(const char *text, enum tts_status status, uint32_t line, con
     T_EQ(tts_hfconfig_parse(text, strlen(text), &config, NULL), status);
 }
 
-/* Expects that the text is read, but a required key is absent. */
+/* Checks that the text can be read, but a required key is absent. */
 static void incomplete(const char *text, const char *words)
 {
     struct tts_hfconfig config = parsed(text);
@@ -102,7 +102,7 @@ T_TEST(a_gpt2_is_known_by_its_names)
     T_STR_EQ(config.model_type, "gpt2");
     config = parsed("{\"text_config\": {\"n_embd\": 6}}");
     T_EQ(config.kind, TTS_HF_GPT2);
-    /* The usual names count more. */
+    /* The usual names take precedence over the names of GPT2. */
     config = parsed("{\"n_embd\": 2, \"n_layer\": 7, \"hidden_size\": 1, " REST "}");
     expect(&config, TTS_HF_HIDDEN_SIZE, 1, 1);
     expect(&config, TTS_HF_LAYERS, 2, 1);
@@ -147,7 +147,7 @@ T_TEST(the_text_part_is_taken_where_the_top_has_nothing)
     expect(&config, TTS_HF_LAYERS, 2, 2);
     T_TRUE(!config.values[TTS_HF_HEAD_DIM].is_set);
     T_STR_EQ(config.model_type, "gemma3_text");
-    /* If the sizes are at the top, the type at the top counts. */
+    /* If the sizes are at the top level, the type of the top level is used. */
     config = parsed("{\"text_config\": {\"model_type\": \"b\", \"head_dim\": 3},"
                     "\"hidden_size\": 7, \"model_type\": \"a\", " REST "}");
     T_STR_EQ(config.model_type, "a");
@@ -204,7 +204,7 @@ T_TEST(a_key_of_another_kind_of_model_is_kept_whatever_its_value)
         T_EQ(config.kind_line, cases[i].key[0] ? 2 : 0);
     }
     struct tts_hfconfig config =
-        parsed("{\"kv_lora_rank\": 1}"); /* this kind needs no other key */
+        parsed("{\"kv_lora_rank\": 1}"); /* a model of this kind needs no other key */
     T_EQ(config.kind, TTS_HF_LATENT);
 }
 
@@ -237,8 +237,8 @@ T_TEST(windows_and_quantizations_are_read)
     expect(&config, TTS_HF_USE_WINDOW, 1, 1);
     T_EQ(config.quantization_line, 2);
     T_STR_EQ(config.quantization, "awq");
-    /* Values in the text part, unknown values and values of another type do not refuse a
-     * file. */
+    /* In the text part, values that are unknown or of another type do not make the file
+     * invalid. */
     config = parsed("{\"text_config\": {\"quantization_config\": {\"quant_method\": 3},"
                     "\"sliding_window\": [1]}, \"use_sliding_window\": \"no\"}");
     T_TRUE(config.quantization_line == 1 && config.quantization[0] == '\0');

@@ -24,7 +24,7 @@ static struct tts_hostchips scan(void)
     return chips;
 }
 
-/* Scans a host with exactly one chip. */
+/* Scans a host that has exactly one chip, and returns the chip. */
 static struct tts_hostchip scan_one(void)
 {
     struct tts_hostchips chips = scan();
@@ -282,7 +282,7 @@ T_TEST(a_chip_that_has_gone_is_left_out)
     T_EQ(scan_one().node, 1);
 }
 
-/* Changes to a user without rights, if this is allowed. */
+/* Becomes a user without rights. Returns false if this is not allowed. */
 static bool become_nobody(void)
 {
     if (geteuid() != 0)
@@ -347,7 +347,8 @@ T_TEST(a_class_that_is_no_directory_or_a_root_too_long_is_an_error)
     refused(TTS_E_IO, ": too many levels of symbolic links");
 
     static char longest[5000];
-    memset(longest, '/', sizeof longest - 1); /* a path whose beginning is a directory */
+    /* A path of slashes: its beginning is a directory, but it is too long. */
+    memset(longest, '/', sizeof longest - 1);
     struct tts_hostchips chips = {.count = 99};
     struct tts_error err;
     T_EQ(tts_hostchips_scan(&chips, longest, NULL, &err), TTS_E_IO);

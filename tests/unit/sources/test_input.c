@@ -55,7 +55,8 @@ static const char *write_packed(size_t len)
     return path;
 }
 
-/* Reads to the end, at most `step` bytes at a time. Returns the final status. */
+/* Reads the content to its end, with at most `step` bytes in each read. Returns the status of
+ * the last read. */
 static enum tts_status read_all(const char *path, size_t step, size_t *len,
                                 struct tts_error *err)
 {
@@ -96,7 +97,8 @@ static void expect_text(const char *path, size_t step, size_t wanted)
     T_MEM_EQ(got, text, wanted);
 }
 
-/* Expects an error, and correct content before it. */
+/* Checks that reading fails with these words, and that the content before the failure is
+ * correct. */
 static void expect_failure(size_t packed_len, const char *words)
 {
     size_t len;
@@ -145,7 +147,7 @@ T_TEST(gzip_members_are_given_as_one)
     len += pack_gzip(packed + len, 300000, 0);
     len += pack_gzip(packed + len, 300000, 5);
     expect_text(write_packed(len), 262144, 300005);
-    memset(packed + len, 0, 1000); /* zero bytes, which fill up a tape */
+    memset(packed + len, 0, 1000); /* zero bytes, as at the end of a tape */
     expect_text(write_packed(len + 1000), 262144, 300005);
     expect_text(write_packed(len + 1), 262144, 300005);
     packed[len + 999] = 'x';
@@ -190,7 +192,7 @@ T_TEST(compressed_bytes_that_are_cut_off_say_so)
     expect_failure(len - 1, "the zstd data is cut off");
 }
 
-/* Packs with a checksum at the end. */
+/* Compresses the content with a checksum at its end. Returns the number of bytes. */
 static size_t pack_checked(size_t len)
 {
     ZSTD_CCtx *zstd = ZSTD_createCCtx();
@@ -206,7 +208,7 @@ T_TEST(damaged_bytes_say_so)
 {
     make_text();
     size_t len = pack_gzip(packed, 0, 200000);
-    packed[len - 8] ^= 1; /* breaks the checksum */
+    packed[len - 8] ^= 1; /* makes the checksum wrong */
     expect_failure(len, "damaged gzip data: incorrect data check");
     len = pack_gzip(packed, 0, 200000);
     memset(packed + 20, 0xff, 100);
@@ -231,7 +233,8 @@ static size_t pack_window(int log)
     ZSTD_outBuffer to = {packed, PACKED_MAX, 0};
     T_TRUE(zstd != NULL);
     T_TRUE(!ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_windowLog, log)));
-    /* In two steps, otherwise the window shrinks to the size of the text. */
+    /* Compress in two steps, because a single step would make the window as small as the
+     * text. */
     T_TRUE(!ZSTD_isError(ZSTD_compressStream2(zstd, &to, &from, ZSTD_e_continue)));
     T_EQ(ZSTD_compressStream2(zstd, &to, &from, ZSTD_e_end), 0);
     ZSTD_freeCCtx(zstd);
@@ -310,7 +313,8 @@ T_TEST(every_allocation_may_fail)
 
 /* ---- kinds ---- */
 
-/* Returns a path to the end of a pipe that holds the bytes. */
+/* Returns the path of the reading end of a pipe that has these bytes and no writer. Sets *fd to
+ * this end, which the caller closes. */
 static const char *pipe_of(const unsigned char *bytes, size_t len, int *fd)
 {
     static char path[64];
@@ -387,7 +391,7 @@ T_TEST(the_content_says_the_kind)
     }
 }
 
-/* The error comes with the read, so that a reader of logs can name the line. */
+/* The read reports the error, so that a reader of a log can name the line. */
 T_TEST(bytes_that_cannot_be_decompressed_are_of_no_kind)
 {
     struct tts_input *in = NULL;
@@ -438,7 +442,7 @@ T_TEST(a_pipe_can_be_read_again_once_it_is_spooled)
         T_EQ(tts_input_open(pipe_of(packed, len, &fd), NULL, &in, NULL), TTS_OK);
         close(fd);
         expect_kind(in, TTS_INPUT_TEXT, LEN);
-        T_EQ(tts_input_rewind(in, NULL), TTS_OK); /* only the head was read */
+        T_EQ(tts_input_rewind(in, NULL), TTS_OK); /* only the head was read so far */
         T_EQ(tts_input_spool(in, "a pipe", count_spooled, &spooled, NULL), TTS_OK);
         T_EQ(spooled, LEN);
         T_EQ(tts_input_is_compressed(in), is_gzip);

@@ -53,7 +53,8 @@ static char letter_of(enum tts_jsonpull_kind kind)
     return '$';
 }
 
-/* Writes all tokens of a text, each as a letter and its text. Returns the final status. */
+/* Writes all tokens of a text to `out`, each as a letter and its text. Returns the final
+ * status. */
 static enum tts_status walk(const char *text, size_t len, size_t piece, char *out, size_t room,
                             struct tts_error *err)
 {
@@ -409,8 +410,8 @@ static void put_value(struct maker *maker, int depth)
     put_blanks(maker);
 }
 
-/* Alternates between next and skip. At every skip a second reader reads the same value token by
- * token and must arrive at the same place. */
+/* Alternates between reading and skipping. At every skip a second reader reads the same value
+ * token by token. Both must arrive at the same place. */
 static void walk_in_turns(const char *text, size_t len, size_t piece, uint64_t rng)
 {
     struct tts_jsonpull *quick = json_of(text, len, piece), *slow = json_of(text, len, 0);
@@ -496,7 +497,7 @@ T_TEST(a_number_that_is_skipped_is_one)
 T_TEST(what_is_cut_off_anywhere_is_refused_by_skipping_too)
 {
     static const char text[] =
-        "{\"a\":[1,{\"b\":\"]}\\\"\"},[\"c\",[\"" /* longer than 64 bytes */
+        "{\"a\":[1,{\"b\":\"]}\\\"\"},[\"c\",[\"" /* this value is longer than 64 bytes */
         "0123456789012345678901234567890123456789012345678901234567890\"]"
         "]],\"d\":null}";
     for (size_t len = 0; len < sizeof text - 1; len++) {

@@ -10,9 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { LINES_MAX = 64, FIRST_READ = (256 + 4 + 5) * 1024 }; /* FIRST_READ is a full window */
+/* FIRST_READ bytes fill the window. */
+enum { LINES_MAX = 64, FIRST_READ = (256 + 4 + 5) * 1024 };
 
-/* The lines of the last text. Their texts are copies. */
+/* The lines of the text that was read last. Their texts are copied to `texts`. */
 static struct tts_logtext_line lines[LINES_MAX];
 static char texts[LINES_MAX][4][TTS_LOGLINE_MAX + 1];
 static size_t line_count;
@@ -111,10 +112,7 @@ T_TEST(line_ends_may_be_mixed)
         expect_line(i, numbers[i], offsets[i], wanted[i]);
 }
 
-/* "d\r\r
- * " occurs if two programs in a row turn "
- * " into "\r
- * ". */
+/* A line ends in "\r\r\n" if two programs one after the other turn "\n" into "\r\n". */
 T_TEST(only_a_lone_cr_before_text_overwrites)
 {
     static const bool wanted[] = {false, true, false, true, false, false, false};
@@ -140,7 +138,7 @@ T_TEST(a_long_line_is_cut)
     }
 }
 
-/* Reads `len` bytes that end in "\r\nab\rcd", and returns the number of lines. */
+/* Reads `len` bytes, which end in "\r\nab\rcd". Returns the number of lines. */
 static size_t count_lines(const char *text, size_t len, uint64_t number)
 {
     struct tts_input *in = NULL;
@@ -166,7 +164,7 @@ T_TEST(a_line_end_may_lie_across_two_reads)
         memcpy(text + pad, "\r\nab\rcd", 8);
         T_EQ(count_lines(text, pad + 7, pad + 2), pad + 3);
         memset(text + pad - 5000, 'x',
-               5000); /* the rest of the cut line is before its line end */
+               5000); /* the rest of a line that is cut is skipped up to its line end */
         T_EQ(count_lines(text, pad + 7, pad - 5000 + 2), pad - 5000 + 3);
     }
 }

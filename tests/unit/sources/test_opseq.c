@@ -16,8 +16,8 @@
 static enum tts_status parse(const char *text, struct tts_opseq_line *out,
                              struct tts_error *err)
 {
-    /* A copy of the exact length without a terminator, so that sanitizers see a read past its
-     * end. */
+    /* The copy has the exact length and no terminator, so that a sanitizer detects a read after
+     * its end. */
     char bytes[256];
     size_t len = strlen(text);
     memcpy(bytes + sizeof bytes - len, text, len);

@@ -32,7 +32,7 @@ static enum tts_status run_line(struct session *session, const char *text)
                               &session->err);
 }
 
-/* Runs `text` without its result and expects the complete line as the answer. */
+/* Runs the operation of `text`, without its result, and checks that the answer is `text`. */
 static void expect(struct session *session, const char *text)
 {
     struct tts_opseq_line line;
@@ -56,7 +56,7 @@ T_TEST(every_operation_answers_in_its_own_line)
         "a 33 0 0 = 66496",
         "x 4096 64 = 4096",
         "x 4096 64 = F",
-        "x 1023 1 = F", /* below the pool */
+        "x 1023 1 = F", /* the range begins below the pool */
         "x 66560 1 = F",
         "a 65536 1 0 = F",
         "a 18446744073709551615 0 0 = F",
@@ -64,7 +64,7 @@ T_TEST(every_operation_answers_in_its_own_line)
         "l = 1024",
         "v 62336 = 1 74a2a2c1df2686dd",
         "d 1024",
-        "d 1024", /* ignored */
+        "d 1024", /* no block begins there, so the line has no effect */
         "l = 4096",
         "k 3072 = ok",
         "k 1 = E",
@@ -88,7 +88,7 @@ T_TEST(every_operation_answers_in_its_own_line)
     tts_opseq_run_release(&session->run);
 }
 
-/* FNV-1a 64 as the language defines it, independent of the code under test. */
+/* Computes FNV-1a with 64 bits as the language defines it, without the code under test. */
 static uint64_t fold(uint64_t hash, uint64_t value)
 {
     for (int i = 0; i < 8; i++) {
@@ -102,7 +102,8 @@ static uint64_t fold(uint64_t hash, uint64_t value)
 T_TEST(hashes_are_over_the_values_the_language_names)
 {
     const uint64_t start = UINT64_C(14695981039346656037), none = UINT64_MAX;
-    /* After these lines, block 0 is taken, [1024, 1088), and block 1 is free, [1088, 66560). */
+    /* After these lines block 0, [1024, 1088), is taken, and block 1, [1088, 66560), is
+     * free. */
     struct session *session = begin();
     expect(session, POOL);
     expect(session, "a 64 1 0 = 1024");
@@ -172,7 +173,7 @@ T_TEST(a_step_tells_which_block_it_moved)
 
 T_TEST(a_take_that_fails_while_enough_is_free_is_fragmented)
 {
-    /* Of the 65536 bytes only a block in the middle is taken. Sizes are rounded before the
+    /* Only a block in the middle of the 65536 bytes is taken. Sizes are rounded before the
      * comparison. */
     static const char *const lines[] = {POOL,          "x 33792 32",  "a 65504 1 0",
                                         "a 65505 1 0", "a 40000 0 0", "x 33792 40000"};
@@ -238,7 +239,7 @@ T_TEST(what_happened_is_counted_once)
     T_EQ(counts->clears, 1);
     T_EQ(counts->queries, 2);
     T_EQ(counts->peak_taken_bytes, 64000);
-    T_EQ(counts->peak_line, 4); /* the line that first reached it */
+    T_EQ(counts->peak_line, 4); /* the first line that reached the peak */
     T_EQ(session->run.stats.taken_bytes, 64000);
     tts_opseq_run_release(&session->run);
 }
@@ -291,8 +292,8 @@ T_TEST(a_pool_that_cannot_be_is_refused)
     tts_opseq_run_release(&session->run);
 }
 
-/* Runs a sequence with every kind of allocation. Returns the status of the line that ends
- * it. */
+/* Runs a sequence with every kind of allocation. Returns the status of the last line that was
+ * run. */
 static enum tts_status run_all(const struct tts_alloc *alloc)
 {
     static const char *const lines[] = {
@@ -322,7 +323,7 @@ T_TEST(memory_that_runs_out_anywhere_ends_the_run_cleanly)
     T_EQ(run_all(&heap.alloc), TTS_OK);
     T_TRUE(heap_is_settled(&heap));
     uint64_t calls = heap.calls;
-    T_TRUE(calls >= 3); /* the space, and the array for v and t, which has grown */
+    T_TRUE(calls >= 3); /* the space, and the array for the answers to v and t, which grows */
     for (uint64_t n = 1; n <= calls; n++) {
         heap_init(&heap);
         heap.fail_at = n;

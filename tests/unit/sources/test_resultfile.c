@@ -106,8 +106,8 @@ T_TEST(the_peak_of_all_iterations_and_the_verdict_are_those_of_fit)
                   "\"fits\": null}");
     T_TRUE(!runs.runs[0].whole.peak.is_known && !runs.runs[0].whole.has_fits);
     tts_runs_release(&runs);
-    /* The peak of a log counts only if it was a prediction. A verdict about an assumed device
-     * does not count. */
+    /* The peak in a log counts only if it was predicted. A verdict about an assumed device does
+     * not count. */
     runs = parsed("{" ANALYZE ", " PHASE ", \"peak_bytes\": 20, \"fits\": true}");
     T_TRUE(!runs.runs[0].whole.peak.is_known && !runs.runs[0].whole.has_fits);
     tts_runs_release(&runs);

@@ -94,7 +94,7 @@ T_TEST(each_kind_is_known_by_its_content)
     }
 }
 
-/* Also through a pipe, which cannot be read twice. A file is read from its current position. */
+/* A pipe, which cannot be read twice, works too. A file is read from its current position. */
 T_TEST(standard_input_is_any_of_them)
 {
     static const char *const texts[] = {LOG_HEAD LOG_PHASE("A") LOG_END, RESULT, GRAPH};
@@ -138,7 +138,7 @@ T_TEST(a_log_may_have_several_runs)
     tts_runs_release(&runs);
 }
 
-/* Copies the next line of a log after the mark of a launcher. */
+/* Copies the next line of a log, with the mark of a launcher before it. */
 static size_t put_line(char *out, size_t capacity, const char *mark, const char **text)
 {
     size_t len = strcspn(*text, "\n");
@@ -269,7 +269,7 @@ T_TEST(what_has_no_run_is_refused)
                        &runs, &err),
          TTS_E_SYNTAX);
     T_EQ(err.line, 1);
-    T_EQ(err.offset, 39); /* offset in the file, including the byte order mark */
+    T_EQ(err.offset, 39); /* the offset in the file, which includes the byte order mark */
 }
 
 /* ---- memory ---- */
@@ -287,7 +287,8 @@ static enum tts_status load_with(struct heap *heap, const char *path, uint64_t f
     return status;
 }
 
-/* Fails every `step`th allocation, and each of the last ones, which belong to this room. */
+/* Loads a file and makes every `step`th allocation fail, and each of the last allocations,
+ * which runs.c makes itself. */
 static void sweep(const char *path, uint64_t step)
 {
     struct heap heap;
@@ -304,5 +305,5 @@ T_TEST(out_of_memory_leaves_nothing)
     sweep(file_of(LOG_HEAD LOG_PHASE("A") LOG_PHASE("B") LOG_END), 1);
     sweep(file_of(RESULT), 1);
     sweep(file_of("[\n" LOG_HEAD LOG_PHASE("A") LOG_END), 8);
-    sweep(file_of(GRAPH), 8); /* a follower allocates much memory and has its own tests */
+    sweep(file_of(GRAPH), 8); /* a follower makes many allocations, and other tests fail them */
 }

@@ -289,7 +289,7 @@ T_TEST(kinds_of_runs_that_are_not_modelled_are_flagged)
     T_EQ(held.moe_line, 3);
 }
 
-/* With any name of the adapter key, and at any depth. */
+/* An adapter key is flagged whatever its name is and however deep it is nested. */
 T_TEST(any_key_of_lora_or_peft_is_flagged)
 {
     static const char *const meant[] = {"training_config:\n  lora_rank: 8\n",

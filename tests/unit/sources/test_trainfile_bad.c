@@ -64,7 +64,7 @@ T_TEST(a_key_twice_is_refused)
          "'training_config' appears twice, first in line 1"},
     };
     REFUSED(cases);
-    /* The same word in two sections is two keys. */
+    /* The same key in two sections does not count as a key that occurs twice. */
     parse("training_config: {lr: 1, optimizer: {lr: 2}}");
 }
 

@@ -54,7 +54,8 @@ static void load_fails(const char *path, unsigned file, const struct refusal *wa
 
 static const char model_text[] = "transformer_config: {num_heads: 6}\n";
 
-/* Writes tree/configs/training_configs/t.yaml, which names `model`. */
+/* Writes tree/configs/training_configs/t.yaml, which names `model` as its model file. Returns
+ * its path. */
 static const char *write_training(const char *model)
 {
     char text[700];
@@ -195,7 +196,7 @@ T_TEST(variables_that_are_set_are_expanded)
     expect_model(write_training("${TTS_TEST_ROOT}/of.yaml"), "/root/of.yaml");
     expect_model(write_training("$TTS_TEST_ROOT/${TTS_TEST_WORD}.yaml"), "/root/of.yaml");
     expect_model(write_training("$TTS_TEST_ROOT/$TTS_TEST_WORD.yaml"), "/root/of.yaml");
-    /* Text that is not a variable stays unchanged. */
+    /* A '$' that does not begin a variable stays in the path. */
     write_file("tree/configs/training_configs/a$1${}${x$.yaml", model_text);
     expect_model(write_training("a$1${}${x$.yaml"), "/a$1${}${x$.yaml");
 }
@@ -220,7 +221,7 @@ T_TEST(a_model_file_that_is_nowhere_says_where_was_looked)
     T_TRUE(strstr(held.paths[0], "training_configs/t.yaml") != NULL);
     T_STR_EQ(held.paths[1], "");
     T_STR_EQ(held.missing_model, "configs/nowhere.yaml");
-    /* The path is complete, with the values of the environment. */
+    /* The error has the whole path, with the variables replaced. */
     static const char far[] = "/abc/12345678901234567890123456789012345678901234567890"
                               "1234567890123456789/\xc3\xa4.yaml";
     load_fails(write_training(far), TTS_TRAINFILE_TRAINING, &wanted);
@@ -243,7 +244,8 @@ T_TEST(a_text_that_was_read_already_is_not_read_again)
     expect(V(num_heads), 4, 2);
     T_STR_EQ(held.paths[0], path);
     T_STR_EQ(held.paths[1], path);
-    /* Also if the model of another file replaces its own. */
+    /* A training file that names a model file may also have a model of its own, which is then
+     * not used. */
     char names[] = "training_config: {model_config: m.yaml}\n"
                    "transformer_config: {num_heads: 4, num_blocks: 3}\n";
     const struct tts_textfile naming = {.text = names, .len = sizeof names - 1};

@@ -1,4 +1,4 @@
-/* Anchors, aliases and merge keys in training files. */
+/* Tests anchors, aliases and merge keys in training files. */
 #include "harness/t.h"
 #include "harness/train_rig.h"
 #include "sources/config/trainfile.h"
@@ -20,12 +20,12 @@ T_TEST(an_alias_is_the_value_of_its_anchor)
         "  num_groups: *chips\n"
         "device_config: {mesh_shape: *shape}\n");
     expect(V(batch_size), 4, 3);
-    expect(V(accumulation), 4, 3); /* the line of the value, not of the alias */
+    expect(V(accumulation), 4, 3); /* this is the line of the value, not of the alias */
     T_STR_EQ(V(model_config)->text, "a b.yaml");
     expect(V(num_heads), 12, 1);
     expect(V(num_groups), 8, 1);
     T_TRUE(held.mesh_shape[0] == 1 && held.mesh_shape[1] == 8);
-    T_EQ(held.unknown_keys, 1); /* 'defaults' has no anchor itself, so it is unknown */
+    T_EQ(held.unknown_keys, 1); /* 'defaults' has no anchor itself, so it is an unknown key */
 }
 
 T_TEST(a_whole_section_may_be_an_alias)
@@ -36,7 +36,7 @@ T_TEST(a_whole_section_may_be_an_alias)
           "transformer_config: *model\n");
     expect(V(num_heads), 6, 2);
     expect(V(composite_layernorm), 1, 3);
-    T_EQ(held.unknown_keys, 0); /* with an anchor it holds values for other keys */
+    T_EQ(held.unknown_keys, 0); /* with an anchor, the key only holds values for other keys */
 }
 
 T_TEST(the_latest_anchor_of_a_name_counts)
@@ -64,7 +64,8 @@ T_TEST(merged_keys_give_way_to_those_of_the_section_wherever_these_stand)
           "  gradient_accumulation_steps: ~\n");
     expect(V(batch_size), 2, 7);
     expect(V(clip), 0, 9);
-    T_TRUE(!V(accumulation)->is_set); /* in a merge null is a value */
+    /* The null of the section itself is a value, so the merged value is not used. */
+    T_TRUE(!V(accumulation)->is_set);
     T_STR_EQ(V(optimizer_type)->text, "SGD");
     expect(V(momentum), 1, 5);
 }
@@ -92,7 +93,8 @@ T_TEST(sections_may_be_merged_at_the_top)
           "  device_config: {mesh_shape: [1, 4], enable_tp: true}\n"
           "<<: *common\n"
           "training_config: {seed: 1}\n");
-    T_TRUE(!V(batch_size)->is_set); /* a section is not merged into another */
+    /* The training_config of the file replaces the merged one as a whole. */
+    T_TRUE(!V(batch_size)->is_set);
     expect(V(enable_tp), 1, 3);
     T_EQ(held.mesh_shape[1], 4);
 }
@@ -160,7 +162,8 @@ T_TEST(a_few_lines_cannot_stand_for_billions_of_values)
                  i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1, i - 1);
     }
     size_t at = strlen(text);
-    /* When skipped, the alias is one value. When read, its first value is already wrong. */
+    /* A skipped alias is one value. An alias that is read expands, and its first value is
+     * already wrong. */
     snprintf(text + at, sizeof text - at, "training_config: {batch_size: 1, lora: *a11}\n");
     parse(text);
     expect(V(batch_size), 1, 13);

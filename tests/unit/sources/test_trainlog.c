@@ -1,4 +1,4 @@
-/* Blocks: their lines, their figures, their end. */
+/* Tests blocks: their lines, their figures and their end. */
 #include "harness/trainlog_rig.h"
 
 #include <unistd.h>
@@ -40,7 +40,7 @@ T_TEST(every_label_is_a_phase)
     T_STR_EQ(runs[0].phases[3].name, "after  eval: 3 --- a, b");
     T_STR_EQ(runs[0].phases[4].name, "\xe4\xb8\x80");
     T_STR_EQ(runs[0].phases[5].name, "");
-    /* Byte 60 is the second half of a letter. */
+    /* Byte 60 is the second byte of a letter. */
     T_STR_EQ(runs[0].phases[6].name,
              "1234a name of 64 bytes, which is one too many, for its plac...");
     T_EQ(strlen(runs[0].phases[6].name), 62);
@@ -106,18 +106,18 @@ T_TEST(figures_are_exact_in_bytes)
     expect_segment_peak("-0.00 MB", 0);
     expect_segment_peak("7 MB", 7 << 20);
     expect_segment_peak("+7.5 MB", (7 << 20) + (1 << 19));
-    expect_segment_peak("0.01 MB", 10486); /* 10485.76 */
+    expect_segment_peak("0.01 MB", 10486); /* the exact value is 10485.76 */
     expect_segment_peak("1863.25MB", INT64_C(1953759232));
     expect_segment_peak("1863.25  MB ", INT64_C(1953759232));
     expect_segment_peak("1,863.25 MB", INT64_C(1953759232));
     expect_segment_peak("12,001,863.25 MB", INT64_C(12001863) * 1048576 + (1 << 18));
     expect_segment_peak("8796093022206.99 MB", INT64_C(8796093022206) * 1048576 + 1038090);
-    /* Half a byte is rounded up, a little less is not. */
+    /* Half a byte is rounded up, a slightly smaller value is rounded down. */
     expect_segment_peak("0.000000476837158203125 MB", 1);
     expect_segment_peak("0.00000047683715820312499999999999999999 MB", 0);
     expect_segment_peak("0.000000476837158203125000000000000001 MB", 1);
     expect_segment_peak("0.999999999999999999999999999 MB", 1 << 20);
-    expect_segment_peak("0.1234567890123 MB", 129454); /* 129453.83 */
+    expect_segment_peak("0.1234567890123 MB", 129454); /* the exact value is 129453.83 */
 }
 
 static void expect_unreadable(const char *text, const char *excerpt)
@@ -184,7 +184,7 @@ T_TEST(the_first_notes_are_kept_and_all_are_counted)
 T_TEST(notes_end_with_a_whole_letter)
 {
     char text[600], name[80];
-    /* 62 bytes of two-byte letters. The limit falls in the middle of one. */
+    /* A name of 62 bytes in letters of two bytes. The limit is in the middle of a letter. */
     for (int i = 0; i < 31; i++)
         memcpy(name + 2 * i, "\xc3\xa9", 3);
     snprintf(text, sizeof text,

@@ -1,4 +1,4 @@
-/* The facts that a program prints before a block. */
+/* Tests the facts that a program prints before a block. */
 #include "harness/trainlog_rig.h"
 
 /* ---- parameters ---- */
@@ -166,7 +166,7 @@ T_TEST(rows_before_the_first_that_is_found_are_read_too)
              "off\n\n\n\n\n[OPTIMIZER] ---\n"
              "  name  SGD\n" BLOCK("A"));
     T_STR_EQ(runs[0].optimizer, "SGD");
-    /* Without a memory row the other rows do not count. */
+    /* Without the row of the memory, the other rows of the device are not used. */
     read_log("[HARDWARE] ---\n  chip  blackhole\n  mesh  2x4\n" BLOCK("A"));
     T_STR_EQ(runs[0].chip, "");
     T_EQ(runs[0].mesh_devices, 0);
@@ -212,7 +212,7 @@ T_TEST(a_new_statement_of_memory_forgets_mesh_and_chip)
     T_EQ(runs[1].device_memory.bytes, MB(7));
     T_EQ(runs[1].mesh_devices, 0);
     T_STR_EQ(runs[1].chip, "");
-    /* Another header replaces the facts too, whatever it holds. */
+    /* Another header replaces all facts of the device, even if it has fewer rows. */
     snprintf(text, sizeof text, "%s" BLOCK("A") "[HARDWARE] ---\n  memory  7 MB\n\n" BLOCK("B"),
              header);
     read_log(text);
@@ -291,7 +291,7 @@ T_TEST(rows_without_a_section_say_nothing)
              "   params  12\n  memory  812 MB\n" BLOCK("A"));
     T_TRUE(!runs[0].device_memory.is_known && runs[0].parameters == 5);
     T_EQ(runs[0].notes_in_all, 0);
-    /* An empty line ends a section. Lines of another rank do not. */
+    /* An empty line ends the section of its rank. Lines of another rank do not end it. */
     read_log("a: [MODEL] ---\n\nb:\na:   params  5\na:\na:   params  6\n"
              "a:   memory  7 MB\na: " BLOCK("A"));
     T_EQ(runs[0].parameters, 5);
@@ -299,7 +299,7 @@ T_TEST(rows_without_a_section_say_nothing)
     read_log(
         "[OPTIMIZER] ---\n   name  AdamW\n   params  5\n\nData\n   name  other\n" BLOCK("A"));
     T_STR_EQ(runs[0].optimizer, "AdamW");
-    /* Lines that were not read also end it. */
+    /* Lines that were not examined end a section too. */
     char far[8000] = "[MODEL] ---\n  params  5\n";
     for (int i = 0; i < 100; i++)
         strcat(far, "a line that says nothing\n");
@@ -316,7 +316,7 @@ T_TEST(a_word_between_does_not_hide_what_stands_before)
     T_STR_EQ(runs[0].chip, "x");
     T_EQ(runs[0].mesh_devices, 3);
     T_EQ(runs[0].device_memory.bytes, MB(30));
-    /* Facts from before a block are not applied twice. */
+    /* Facts before an earlier block are not read again for the next block. */
     read_log("    Use Kahan summation: true\nNumber of parameters: 5\n" HEADING
              "Number of parameters: 6\n" BLOCK("A"));
     T_STR_EQ(runs[0].optimizer, "AdamW");

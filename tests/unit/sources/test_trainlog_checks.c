@@ -1,4 +1,4 @@
-/* Figures that contradict each other, and lines that only look like lines of a block. */
+/* Tests figures that contradict each other, and lines that resemble lines of a block. */
 #include "harness/trainlog_rig.h"
 
 #define FOLLOW                                                                                 \
@@ -12,7 +12,8 @@
 #define CHANGE(name) "'Segment Change' of " name " is not allocations minus deallocations"
 #define PEAK(name) "'Cumulative Peak' of " name " does not follow from 'Segment Peak'"
 
-/* Returns the line of the only note with this text, or 0. */
+/* Returns the line of the note with this text, which must be the only one; 0 if there is
+ * none. */
 static uint64_t line_of(const char *text)
 {
     uint64_t line = 0;
@@ -78,7 +79,7 @@ T_TEST(a_change_is_allocations_less_deallocations)
     T_EQ(line_of(CHANGE("A")), 2);
     read_phases(SEGMENT("3.00", "4.00", "x", "+2.04") CUMULATIVE("3.00", "2.04"), a);
     T_EQ(line_of(CHANGE("A")), 0);
-    /* Sums that do not fit into 64 bits. */
+    /* The sums of these figures do not fit in 64 bits. */
     read_phases(SEGMENT("0.00", "0.00", "8796093022206.99", "+8796093022206.99")
                     CUMULATIVE("0.00", "8796093022206.99"),
                 "");
@@ -131,7 +132,7 @@ T_TEST(a_negative_peak_is_not_known)
     T_TRUE(!runs[0].phases[0].figures[TTS_RUN_SEGMENT_PEAK].is_known &&
            !runs[0].phases[0].figures[TTS_RUN_CUMULATIVE_PEAK].is_known &&
            !runs[0].overall_peak.is_known && runs[0].overall_peak.bytes == 0);
-    /* The usage after a phase may be lower than before it. */
+    /* A phase may end with less memory in use than it began with. */
     read_log(HEADING "--- A ---\n" SEGMENT("0.00", "0.00", "2.00", "-2.00")
                  CUMULATIVE("0.00", "-2.00") OVERALL("0.00", "-2.00"));
     T_EQ(runs[0].notes_in_all, 0);

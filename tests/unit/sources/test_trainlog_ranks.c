@@ -1,4 +1,5 @@
-/* Which rank a line belongs to: prefixes, and blocks of several ranks at the same time. */
+/* Tests to which rank a line belongs: prefixes, and blocks of several ranks at the same
+ * time. */
 #include "harness/trainlog_rig.h"
 
 static void expect_prefixed(const char *prefix, const char *rank)
@@ -44,7 +45,7 @@ T_TEST(anything_may_stand_before_each_line)
     expect_prefixed("[1700000000123] ", "");
     expect_prefixed("INFO | __main__:main:82 - ", "");
     expect_prefixed("  5%|## | 5/100 [00:01<00:10]", "");
-    /* Text that looks like a time but is none. */
+    /* These texts look like a time but are none. */
     expect_prefixed("job:worker:3 ", "job:worker:3");
     expect_prefixed("Feb x27 ", "Feb x27");
     expect_prefixed("I0227 a 1234567890 12 m 5 sx ", "I0227 a 12 m 5 sx");
@@ -74,7 +75,7 @@ T_TEST(a_process_number_is_no_rank)
     expect_prefixed("Feb 27 10:00:00 host1 train[4242]: ", "host1 train:");
     expect_prefixed("[host7:4242] ", "host7");
     expect_prefixed("[prterun-host7-4242@1,3]<stdout>: ", "1,3");
-    /* Numbers that distinguish ranks. */
+    /* These numbers distinguish ranks. */
     expect_prefixed("[255] ", "255");
     expect_prefixed("12: ", "12:");
     expect_prefixed("rank 4711 ", "rank 4711");
@@ -99,7 +100,7 @@ T_TEST(a_word_of_a_logger_is_no_rank)
     expect_prefixed("[DEBUG] [rank0] ", "rank0");
     expect_prefixed("[rank 0][trace][src/a-b/train.py:12] ", "rank 0");
     expect_prefixed("CRITICAL: notice, fatal ", "");
-    /* Words of other programs. */
+    /* These words look like a level but are none. */
     expect_prefixed("information ", "information");
     expect_prefixed("info-7 ", "info-7");
     expect_prefixed("Always | x9 | ", "Always | x9");
@@ -128,7 +129,7 @@ T_TEST(a_long_prefix_is_shown_in_part_and_compared_whole)
     T_STR_EQ(runs[1].phases[0].name, "A_A");
 }
 
-/* Writes the texts line by line in turns, each with its prefix. */
+/* Writes one line of each text in turn, each with the prefix of its text. */
 static void interleave(char *out, const char *const *prefixes, const char *const *texts,
                        size_t count)
 {
@@ -197,7 +198,7 @@ T_TEST(times_between_the_lines_of_a_rank_do_not_part_it)
         snprintf(line, sizeof line, "2026-02-%02d %02d:%02d:59.%d [%5d.%06d] t.py:%d r%d: %.*s",
                  10 + i, i, i, i, i * i, i * 1000, i, i % 2, (int)len, block);
         strcat(text, line);
-        block += i % 2 ? len : 0; /* both ranks print each line */
+        block += i % 2 ? len : 0; /* each line is printed by both ranks */
     }
     read_log(text);
     T_EQ(run_count, 2);
@@ -211,18 +212,19 @@ T_TEST(a_prefix_before_the_heading_only_is_enough)
     T_EQ(run_count, 2);
     expect_whole(0, "node1:", "A");
     expect_whole(1, "1", "B");
-    /* Not after a line with its own prefix. */
+    /* A line without a prefix does not belong to the block after a line of the block had its
+     * own prefix. */
     read_log("[1]: " HEADING "[1]: --- A_A ---\n" SEGMENT("3.00", "4.00", "2.00", "+2.00"));
     T_EQ(facts.stray_lines, 1);
     T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CHANGE].is_known);
-    /* Nor for lines with another prefix, nor for lines after its end. */
+    /* Neither does a line with another prefix, nor a line after the end of the block. */
     read_log("[1]: " HEADING "[2]: --- A ---\n");
     T_TRUE(run_count == 1 && runs[0].phase_count == 0);
     read_log("INFO: " BLOCK("A") PHASE("B"));
     T_TRUE(run_count == 1 && facts.stray_lines == 1);
 }
 
-/* Reads a block whose lines have their own number in the prefix, between `before` and
+/* Reads a block in which the prefix of each line has another number, between `before` and
  * `behind`. */
 static void read_numbered(const char *before, const char *behind, const char *block)
 {
@@ -249,8 +251,8 @@ T_TEST(numbers_of_a_prefix_may_change_from_line_to_line)
     T_EQ(run_count, 2);
     T_TRUE(runs[0].is_cut && runs[0].phase_count == 1);
     expect_whole(1, "step", "B");
-    /* Not for numbers of ranks, not after a line with exactly the prefix of the heading, and
-     * not for two open blocks. */
+    /* The numbers do not count as changing if they are numbers of ranks, if a line of the block
+     * had exactly the prefix of the heading, or if two blocks are open. */
     read_numbered("[rank", "] ", BLOCK("A"));
     T_TRUE(run_count == 1 && runs[0].phase_count == 0 && facts.stray_lines == 3);
     read_log("r1 " HEADING "r1 --- A_A ---\nr2 " SEGMENT("3.00", "4.00", "2.00", "+2.00"));
@@ -291,7 +293,7 @@ T_TEST(of_very_many_ranks_the_one_untouched_for_longest_is_cut_off)
     for (int i = 0; i < 256; i++)
         at += sprintf(at, "r%d: %sr%d: --- PP_%d ---\n", i, HEADING, i, i);
     at += sprintf(at, "r0: --- Q_Q ---\nnew: %s", HEADING);
-    /* A line outside a block does not end a block. */
+    /* A line that does not belong to the block does not end it. */
     at += sprintf(at, "other: Number of parameters: 5\nr2: %s", OVERALL("3.00", "2.00"));
     read_log(text);
     free(text);

@@ -1,5 +1,5 @@
-/* The text itself: line ends, long lines, escape sequences and the borders of the window; and
- * failures. */
+/* Tests the text itself: line ends, long lines, escape sequences, the borders of the window,
+ * and failures. */
 #include "harness/trainlog_rig.h"
 #include "torture/heap.h"
 
@@ -46,7 +46,7 @@ T_TEST(escape_sequences_are_taken_out)
     expect_figure(0, 0, TTS_RUN_SEGMENT_PEAK, 3);
     expect_figure(0, 0, TTS_RUN_CUMULATIVE_CURRENT, 2);
     expect_figure(0, 0, TTS_RUN_L1_TOTAL, 0.75);
-    T_EQ(facts.stray_lines, 1); /* after "unfinished", which is its prefix */
+    T_EQ(facts.stray_lines, 1); /* the stray line has the prefix "unfinished" */
 }
 
 T_TEST(nul_bytes_are_bytes_like_others)
@@ -59,12 +59,12 @@ T_TEST(nul_bytes_are_bytes_like_others)
     T_STR_EQ(runs[0].phases[0].name, "A?B");
     T_EQ(runs[0].line, 2);
     T_TRUE(!runs[0].is_cut && runs[0].notes_in_all == 0);
-    /* At the very end, where fewer than 16 bytes are left. */
+    /* A NUL byte is found at the very end too, where fewer than 16 bytes are left. */
     read_bytes("abc\0", 4);
     T_TRUE(facts.has_nul);
     read_bytes("abc", 3);
     T_TRUE(!facts.has_nul);
-    /* At each of the bytes that are examined together. */
+    /* A NUL byte is found at each place among the bytes that are examined together. */
     for (size_t i = 0; i < 70; i++) {
         char many[1000];
         memset(many, 'a', sizeof many);
@@ -93,7 +93,8 @@ T_TEST(marks_at_the_beginning_are_known)
 
 /* ---- long lines ---- */
 
-/* Returns the text after `before` filler bytes on the same line. The caller frees it. */
+/* Returns `text` after `before` bytes of `filler` on the same line. The caller frees the
+ * result. */
 static char *behind(size_t before, char filler, const char *text, size_t *len)
 {
     *len = before + strlen(text);
@@ -119,7 +120,7 @@ T_TEST(only_the_first_bytes_of_a_line_are_looked_at)
         T_EQ(facts.stray_lines, cases[i].is_found ? 0 : 3);
         T_EQ(facts.lines, 9);
         free(text);
-        /* Inside a block, where every line is examined. */
+        /* Inside a block every line is examined. */
         text = behind(cases[i].before, ' ', BODY("A"), &len);
         memcpy(text, HEADING, strlen(HEADING));
         read_bytes(text, len);
@@ -149,7 +150,7 @@ T_TEST(a_block_may_stand_at_any_place_of_what_is_read_at_once)
 {
     static const char text[] = "Title\nNumber of parameters: 5\n" BLOCK("A") "rest\n";
     static char log[FIRST_READ + CHUNK];
-    /* Lines of 7 bytes, so that the borders also fall inside lines. */
+    /* The lines have 7 bytes, so that a border can be inside a line. */
     for (size_t pad = FIRST_READ - 500; pad < FIRST_READ + 100; pad++) {
         for (size_t i = 0; i < pad; i++)
             log[i] = i % 7 == 6 || i + 1 == pad ? '\n' : '.';
@@ -204,7 +205,8 @@ T_TEST(standard_input_may_come_in_small_pieces)
     }
 }
 
-/* A log is read in two ways: by words, and line by line after a line of a block. */
+/* A log is read in two ways: the reader searches for words, or reads line by line after a line
+ * of a block. */
 T_TEST(a_block_goes_on_behind_any_number_of_other_lines)
 {
     static char text[200000];
@@ -288,7 +290,7 @@ T_TEST(progress_is_told_now_and_then)
     tts_trainlog_close(NULL);
 }
 
-/* Reads all runs. Runs given before memory ran out must be correct. */
+/* Reads all runs. The runs returned before memory ran out must be correct. */
 static enum tts_status read_with(const struct tts_alloc *alloc, const char *path, size_t *count)
 {
     struct tts_trainlog *log = NULL;

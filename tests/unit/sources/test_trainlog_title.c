@@ -1,4 +1,4 @@
-/* The title of a block. */
+/* Tests the title of a block. */
 #include "harness/trainlog_rig.h"
 
 #include <time.h>
@@ -101,7 +101,7 @@ T_TEST(a_title_is_found_in_one_pass)
         found++;
     }
     T_TRUE((clock() - begin) / CLOCKS_PER_SEC <
-           10); /* takes about half a second; an earlier version took minutes */
+           10); /* the test needs about half a second; a slow search would need minutes */
     T_EQ(found, count);
     tts_trainlog_close(log);
 }
@@ -116,7 +116,7 @@ T_TEST(a_title_is_without_times_and_sources)
     read_log(text);
     free(text);
     T_STR_EQ(runs[0].title, "My run");
-    /* If the heading has no time, the date belongs to the title. */
+    /* If the heading has no time, a date in the line before is part of the title. */
     expect_title("2026-02-27 evening\n", "2026-02-27 evening");
     expect_title("My run (trainer.cpp:23)\n", "My run");
     expect_title("My run      train.py:106\n", "My run");

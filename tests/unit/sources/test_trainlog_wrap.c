@@ -1,17 +1,16 @@
-/* Lines that a terminal or a build server wrapped, and figures that are derived if the rest of
- * a line is lost. */
+/* Tests lines that a terminal or a build server broke into pieces, and figures that are derived
+ * because the rest of a line is lost. */
 #include "harness/trainlog_rig.h"
 
 #define WRAPPED                                                                                \
     "Available Device Memory: 12288.00 MB\nmine\n" BLOCK("FORWARD_PASS_micro_0") BLOCK("ENTR"  \
                                                                                        "Y")
 
-/* A way of wrapping a text. */
+/* A way to break lines into pieces. */
 struct style {
-    const char *first,
-        *others; /* prefix of the first piece of a line, and of the other pieces */
+    const char *first, *others; /* prefix of the first piece of a line, prefix of the others */
     const char *end;
-    bool is_soft; /* breaks between words and drops the blank */
+    bool is_soft; /* breaks only between words, and drops the blank there */
 };
 
 static size_t piece_of(const char *line, size_t len, size_t width, const struct style *style)
@@ -24,7 +23,7 @@ static size_t piece_of(const char *line, size_t len, size_t width, const struct 
     return style->is_soft && line[cut] != ' ' ? width : cut;
 }
 
-/* Wraps each line into pieces of at most `width` letters. */
+/* Breaks each line into pieces of at most `width` letters. */
 static const char *wrap(const char *text, size_t width, const struct style *style)
 {
     static char out[60000];
@@ -92,7 +91,7 @@ T_TEST(the_other_pieces_have_the_prefix_or_none)
     expect_wrapped(&(struct style){"(W pid=7) \x1b[1m", "(W pid=7) ", "\x1b[0m\n", false}, "W");
 }
 
-/* Writes two texts line by line in turns, each with its prefix. */
+/* Writes one line of each text in turn, each with its prefix. */
 static const char *mix(const char *a, const char *b)
 {
     static char out[60000];
@@ -126,11 +125,11 @@ T_TEST(pieces_of_several_ranks_may_be_mixed)
 
 T_TEST(what_does_not_go_on_is_not_joined)
 {
-    /* Another line without prefix comes between the pieces. */
+    /* A line without a prefix is between the two pieces. */
     read_log(HEADING "--- A_A ---\n  DRAM: Cumulative Peak 3.00 MB, Cumulative Current 2.00\n"
                      "Step: 1\nMB\n" OVERALL("3.00", "2.00"));
     expect_note(0, 0, 3, "cannot read 'Cumulative Current' of A_A: '2.00'");
-    /* Other words, another unit, another rank. */
+    /* The next line has other words, another unit or another rank. */
     static const char *const others[] = {
         "MBytes", "GB", "of MB", "MB, Allocations 3.00 MB", "[rank1] MB", "3.00", "", "MB MB"};
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -144,19 +143,20 @@ T_TEST(what_does_not_go_on_is_not_joined)
         T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CUMULATIVE_CURRENT].is_known);
         T_EQ(runs[0].overall_peak.bytes, MB(3));
     }
-    /* Labels of other programs, and single words. */
+    /* These are labels of other programs, and single words. */
     read_log(HEADING "--- Epoch\n1 ---\n--- A\nb ---\nDRAM:\nL1:\n" BODY("A_A"));
     T_EQ(run_count, 1);
     expect_whole(0, "", "A_A");
     T_EQ(facts.stray_lines, 0);
-    /* Only as much of a heading as is needed to recognize it. */
+    /* The first piece of a heading must be long enough to be recognized; "===" is not. */
     read_log("===\n Memory Usage Summary ===\n" BODY("A"));
     T_EQ(run_count, 0);
 }
 
 T_TEST(a_line_that_waits_is_not_lost)
 {
-    /* At the end of the log, before a block, and if too many lines wait. */
+    /* A wrapped line is given up at the end of the log, before another block, and if too many
+     * lines wait. */
     read_log(HEADING "--- A_A ---\n  DRAM: Cumulative Peak 3.00 MB, Cumulative Current 2.00");
     T_EQ(run_count, 1);
     expect_figure(0, 0, TTS_RUN_CUMULATIVE_PEAK, 3);
@@ -185,7 +185,7 @@ T_TEST(the_number_of_a_wrapped_line_is_that_of_its_first_piece)
 {
     read_log("x\n=== Memory Usage\nSummary ===\n--- FORWARD_PA\nSS ---\n  DRAM: Segment Peak "
              "3.00 MB, Allocations x\n" OVERALL("3.00", "2.00"));
-    T_EQ(runs[0].line, 3); /* a heading has the number of its last piece */
+    T_EQ(runs[0].line, 3); /* a heading has the line number of its last piece */
     T_STR_EQ(runs[0].title, "x");
     T_EQ(runs[0].phases[0].line, 4);
     expect_note(0, 0, 6, "cannot read 'Allocations' of FORWARD_PASS: 'x'");
@@ -203,8 +203,8 @@ T_TEST(a_change_that_is_missing_is_derived)
     expect_body(0, 0, "A_A");
     T_EQ(runs[0].notes_in_all, 1);
     expect_note(0, 0, 3, "'Segment Change' of A_A is derived from 'Cumulative Current'");
-    /* Derived from the phase before, also if the whole line is missing or its last number is
-     * cut off. */
+    /* The figure is derived from the previous phase, even if the whole line is missing or its
+     * last number is cut. */
     read_log(HEADING BODY("A_A") HEADING
              "--- A_A ---\n" SEGMENT("3.00", "4.00", "2.00", "+2.00")
                  CUMULATIVE("3.00", "2.00") "--- B_B ---\n" CUMULATIVE(
@@ -221,8 +221,8 @@ T_TEST(a_change_that_is_missing_is_derived)
 
 T_TEST(a_change_that_cannot_be_derived_is_missing)
 {
-    /* Nothing is derived if a cumulative figure is unknown, if the value is there but not
-     * readable, or if lines are mixed. */
+    /* The figure is not derived if a cumulative figure is unknown, if its value is complete but
+     * unreadable, or if lines are mixed. */
     read_log(HEADING "--- A_A ---\n" CUT_SHORT "\n" OVERALL("3.00", "2.00"));
     T_TRUE(!runs[0].phases[0].figures[TTS_RUN_CHANGE].is_known);
     expect_note(0, 0, 3, "'Segment Change' of A_A is missing");

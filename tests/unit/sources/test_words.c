@@ -25,7 +25,7 @@ T_TEST(words_stand_between_blanks_and_tabs)
     }
     scan = (struct tts_scan){scan.begin, scan.begin, scan.begin, NULL};
     T_EQ(tts_scan_word(&scan).len, 0);
-    /* Other white space is part of a word. */
+    /* Only blanks and tabs separate words; other white space does not. */
     scan = scan_of("a\rb\v", NULL);
     T_TRUE(tts_word_is(tts_scan_word(&scan), "a\rb\v"));
 }

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A form with a number at the top and a number in a section. Every value is written to a
- * log. */
+/* A form with a number at the top level and a number in a section. Its functions write every
+ * value to a text. */
 enum { SECTION_INNER = 1 };
 enum { TYPE_VALUE, TYPE_SECTION };
 

@@ -6,16 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pool that is small enough to keep the state of every byte after every operation. */
+/* The pool is small, so that the tests can keep the state of every byte after every
+ * operation. */
 enum { SIZE = 1003, OFFSET = 77, OPS_MAX = 6000, BLOCKS_MAX = 64, ROW_BYTES = 6, ROWS = 168 };
 
 struct past {
     size_t count;
     uint8_t row_taken[OPS_MAX][ROWS];
     uint64_t free_bytes[OPS_MAX], largest[OPS_MAX], cut[OPS_MAX];
-    uint64_t fragmented[OPS_MAX], exhausted[OPS_MAX]; /* size of the request + 1, or 0 */
-    uint64_t refused[OPS_MAX];                        /* row + 1, or 0 */
-    bool blocked[OPS_MAX]; /* refused or not cut; also outside the space */
+    /* The size of the request + 1; 0 if there was none. */
+    uint64_t fragmented[OPS_MAX], exhausted[OPS_MAX];
+    uint64_t refused[OPS_MAX]; /* the row + 1; 0 if there was none */
+    bool blocked[OPS_MAX]; /* a request was refused, or a cut failed; also outside the space */
 };
 
 struct world {
@@ -41,7 +43,7 @@ static struct tts_space_stats stats_of(const struct world *world)
     return stats;
 }
 
-/* Returns the line of operation `at` in a file with three lines per statement. */
+/* Returns the line of operation `at` in a file that has three lines for each statement. */
 static uint64_t line_of(size_t at)
 {
     return 3 * at + 10;
@@ -94,7 +96,7 @@ static void take(struct world *world)
     struct tts_range block = {start, start + bytes};
     struct tts_addrmap_event event = {TTS_ADDRMAP_REFUSED, OFFSET + start, bytes, 0};
     if (t_random(&world->rng) % 8 == 0) {
-        event.address = t_random(&world->rng) % 3000; /* may be outside the space */
+        event.address = t_random(&world->rng) % 3000; /* the address may be outside the space */
         event.change = bytes % 3 ? TTS_ADDRMAP_REFUSED : TTS_ADDRMAP_NOT_CUT;
     } else if (world->block_count < BLOCKS_MAX && is_free(world, block)) {
         set(world, block, true);
@@ -155,7 +157,7 @@ static struct world *play(size_t operations, uint64_t seed)
     for (size_t i = 0; i < operations; i++)
         step(&world);
     tts_addrmap_finish(world.map);
-    tts_addrmap_finish(world.map); /* a second call changes nothing */
+    tts_addrmap_finish(world.map); /* a second call has no effect */
     return &world;
 }
 
@@ -182,7 +184,7 @@ static void check_cover(const struct world *world, size_t column, size_t first, 
         uint16_t cover = map->columns[column].cover[row];
         T_EQ(cover == 0, sum == 0);
         T_EQ(cover == TTS_ADDRMAP_FULL, sum == all);
-        /* The value is cut once to an integer, and rounded by each of up to four merges. */
+        /* The value is cut to an integer once, and rounded in each of up to four merges. */
         T_TRUE(distance(cover, sum * TTS_ADDRMAP_FULL / all) <= 5);
         if (map->span == 1)
             T_EQ(cover, sum * TTS_ADDRMAP_FULL / all);
@@ -352,7 +354,7 @@ T_TEST(what_was_there_for_one_of_many_operations_still_shows)
     T_EQ(tts_addrmap_new(&config, NULL, &map), TTS_OK);
     struct tts_space_stats after = {.total_bytes = TTS_SPACE_MAX_BYTES};
     uint64_t row = map->row_bytes;
-    /* Row 1 lacks a byte during one operation; row 0 has one byte during another. */
+    /* Row 1 lacks a byte during one operation. Row 0 has a byte during another one. */
     tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, row, row, 0}, &after);
     tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_GIVEN, row, 1, 0}, &after);
     tts_addrmap_add(map, &(struct tts_addrmap_event){TTS_ADDRMAP_TAKEN, row, 1, 0}, &after);

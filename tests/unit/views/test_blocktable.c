@@ -46,7 +46,7 @@ T_TEST(free_blocks_stand_in_their_class_and_all_stand_by_id)
     for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
         T_EQ(tts_space_take_at(space, taken[i], 512), TTS_OK);
     T_EQ(tts_space_give(space, 8192),
-         TTS_OK); /* merges with both neighbours: two ids become free */
+         TTS_OK); /* the block merges with both neighbours, so two ids are retired */
     expect(space, "blocks, by id; Address is relative, add the pool offset 1024 for absolute\n"
                   "  ids of the free blocks of each size class, by address:\n"
                   "  class  0,        below      2048: 6\n"

@@ -5,7 +5,7 @@
 
 static const struct tts_font font = {1000, false};
 
-/* Returns the first of two names as shown if `letters` letters "n" fit a line. */
+/* Returns the first of two names as the chart shows it. `letters` letters "n" fit on a line. */
 static const char *shown_lines(const char *name, const char *other, size_t letters,
                                size_t lines)
 {

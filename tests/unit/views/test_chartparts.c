@@ -16,7 +16,7 @@ static const char *mb(bool has_decimals, int64_t bytes)
 T_TEST(sizes_are_rounded_as_printf_does_it)
 {
     T_STR_EQ(mb(WHOLE, 0), "0 MB");
-    T_STR_EQ(mb(WHOLE, MB / 2), "0 MB"); /* a half is rounded to even */
+    T_STR_EQ(mb(WHOLE, MB / 2), "0 MB"); /* a half is rounded to an even number */
     T_STR_EQ(mb(WHOLE, MB / 2 + 1), "1 MB");
     T_STR_EQ(mb(WHOLE, MB + MB / 2), "2 MB");
     T_STR_EQ(mb(WHOLE, INT64_C(8278) * MB + 681574), "8279 MB");
@@ -50,7 +50,7 @@ T_TEST(ticks_are_round_and_few)
         T_TRUE(is_round);
         T_TRUE(scale.low == 0 && scale.high > high);
         T_TRUE(scale.high - high <= high / 10 + 1);
-        /* At most ten ticks, and at least three if hundredths allow that. */
+        /* There are at most ten ticks, and at least three if a step of 0.01 MB allows that. */
         T_TRUE(scale.high / MB * 100 / scale.step <= 9);
         T_TRUE(scale.step == 1 || scale.high / scale.step >= 3 * (MB / 100));
     }

@@ -52,7 +52,8 @@ static const struct tts_tracefile recording = {.path = "x.tts",
     "\"args\":{\"name\":\"pro\\\"gram\"}},\n"                                                  \
     "{\"ph\":\"M\",\"pid\":321,\"tid\":1,\"ts\":1.000,\"name\":\"thread_name\","               \
     "\"args\":{\"name\":\"memory\"}},\n"
-/* The names of a device. They are written at the time of its first event, in microseconds. */
+/* The items that name a device. They have the time of the first event of the device, in
+ * microseconds. */
 #define PID "\"pid\":1073741826,"
 #define DEVICE_AT(number, ts)                                                                  \
     "{\"ph\":\"M\"," PID "\"tid\":2,\"ts\":" ts ",\"name\":\"process_name\","                  \

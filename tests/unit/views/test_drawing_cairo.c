@@ -67,7 +67,7 @@ static bool is_refused(writer *write, const struct tts_drawing *d)
     return fclose(out) == 0 && refused && len == 0;
 }
 
-/* Must be the first test: a process looks up its fonts once. */
+/* This must be the first test, because a process searches for its fonts only once. */
 T_TEST(without_a_font_nothing_is_written_and_why_is_said)
 {
     struct tts_drawing d;
@@ -92,8 +92,8 @@ T_TEST(without_a_font_nothing_is_written_and_why_is_said)
 
 /* ---- pixels ---- */
 
-/* Returns true if the pixel is far from every line, letter and edge, so that only boxes give it
- * a colour. */
+/* Returns true if the pixel is far from every line, letter and edge, so that only boxes
+ * determine its colour. */
 static bool is_calm(const struct tts_drawing *d, int64_t x, int64_t y)
 {
     struct chart_quad here = chart_box_quad((struct tts_svg_box){x - 150, y - 150, 300, 300});
@@ -127,7 +127,7 @@ static bool is_calm(const struct tts_drawing *d, int64_t x, int64_t y)
     return true;
 }
 
-/* Returns the colour that the boxes give a pixel, one over the other. */
+/* Returns the colour that a pixel gets from all boxes, drawn one over another. */
 static uint32_t expected_at(const struct tts_drawing *d, int64_t x, int64_t y)
 {
     double rgb[3] = {255, 255, 255};
@@ -157,7 +157,8 @@ static void check_pixel(cairo_surface_t *image, uint32_t expected, int64_t x, in
                      (unsigned)(pixel & 0xffffff), (unsigned)expected);
 }
 
-/* Checks a pixel in the middle of the box, or near it if something else is there. */
+/* Checks the colour of a pixel in the middle of the box. If something else is there, checks a
+ * pixel near it. */
 static bool check_box(const struct tts_drawing *d, cairo_surface_t *image,
                       const struct tts_svg_box *box)
 {
@@ -188,14 +189,14 @@ T_TEST(the_png_shows_the_bars_of_the_drawing)
     for (size_t i = 0; i < d.shape_count; i++)
         if (chart_is_solid(&d.shapes[i]) && d.shapes[i].box.height >= 400)
             parts += check_box(&d, image, &d.shapes[i].box);
-    T_EQ(parts, 8); /* all except the two of 25 MB */
+    T_EQ(parts, 8); /* all parts except the two of 25 MB */
     check_pixel(image, 0xffffff, 100, 100);
     cairo_surface_destroy(image);
     free(reader.bytes.at);
     tts_drawing_release(&d);
 }
 
-/* Counts the pixels of a region that are not white. */
+/* Counts the pixels around a text that are not white. */
 static size_t count_ink(cairo_surface_t *image, const struct tts_drawn *text)
 {
     size_t ink = 0;
@@ -211,8 +212,8 @@ static size_t count_ink(cairo_surface_t *image, const struct tts_drawn *text)
     return ink;
 }
 
-/* If the font of the machine is wider, the letters shrink, and nothing is drawn right of
- * them. */
+/* If the font of the machine is wider than assumed, the letters shrink, so that nothing is
+ * drawn to the right of the text's room. */
 T_TEST(a_text_is_never_wider_than_its_room)
 {
     struct tts_drawing d;

@@ -5,7 +5,7 @@ static struct tts_error err;
 
 static const struct tts_core_range range[] = {{0, 0, 1, 1}};
 
-/* Returns a valid item to follow those that were checked. */
+/* Returns a valid item that can follow the items checked so far. */
 static struct tts_item item_of(const struct tts_itemcheck *check, enum tts_item_kind kind)
 {
     struct tts_item item = {.kind = kind, .seq = check->seq, .capture = 1, .device = 1};
@@ -65,7 +65,7 @@ T_TEST(what_cannot_be_is_refused)
     item.name_len = TTS_PHASE_NAME_MAX + 1;
     refuses(&check, item, "a capture has number 0, or the name of its phase is too long");
     item.kind = (enum tts_item_kind)TTS_ITEM_KINDS;
-    check.in_keyframe = true; /* passes the check of places */
+    check.in_keyframe = true; /* so that the item is allowed at this place */
     refuses(&check, item, "unknown kind of item 13");
 }
 

@@ -20,7 +20,7 @@ static const char *written(const struct test *tests, size_t count)
     for (size_t i = 0; i < count; i++)
         tts_junit_case(&junit, tests[i].class_name, tests[i].name, &tests[i].finding);
     T_EQ(tts_junit_end(&junit, NULL), TTS_OK);
-    tts_junit_release(&junit); /* nothing is left to release */
+    tts_junit_release(&junit); /* a second release is allowed */
     rewind(out);
     text[fread(text, 1, sizeof text - 1, out)] = '\0';
     T_TRUE(!ferror(out));
@@ -28,7 +28,7 @@ static const char *written(const struct test *tests, size_t count)
     return text;
 }
 
-/* Compares the report, without the padding in the line of the suite. */
+/* Compares the report with `wanted`. Ignores the padding in the line of the suite. */
 static void expect(const char *wanted)
 {
     char *padding = strstr(text, "\"  ") + 1, *rest = strstr(text, " >\n") + 1;

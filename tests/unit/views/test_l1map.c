@@ -18,7 +18,7 @@ static struct tts_chip chip_of(const char *preset, const char *key, const char *
     return chip;
 }
 
-/* Returns the drawing. The caller frees it. */
+/* Returns the drawing of the parts, which the caller frees. */
 static char *draw_parts(const struct tts_chip *chip, const struct tts_l1_part *parts,
                         size_t count)
 {
@@ -43,14 +43,14 @@ static char *draw(const struct tts_chip *chip)
     return draw_parts(chip, parts, count);
 }
 
-/* ---- numbers out of them ---- */
+/* ---- numbers from a drawing ---- */
 
 struct text {
     double x, y;
-    bool ends_there; /* anchored at its end */
+    bool ends_there; /* the text is anchored at its end */
 };
 
-/* Returns the attribute `name` of the element at `at`. */
+/* Returns the value of the attribute `name` in the element at `at`. */
 static double attribute(const char *at, const char *name)
 {
     char wanted[16];
@@ -72,8 +72,8 @@ static size_t read_texts(const char *drawing, struct text *out, size_t capacity)
     return count;
 }
 
-/* Checks that texts which begin, or end, in the same column are a line apart, and that labels
- * are beside the plot. */
+/* Checks that two texts that begin or end in the same column are at least a line apart, and
+ * that all labels are beside the plot. */
 static void expect_apart(const char *drawing)
 {
     struct text texts[128];
@@ -132,7 +132,7 @@ T_TEST(parts_have_their_size_and_addresses)
     free(drawing);
 }
 
-/* The plot is 560 pixels high and ends at 692. */
+/* The plot has a height of 560 pixels and ends at 692. */
 T_TEST(parts_are_to_scale)
 {
     static const struct tts_l1_part parts[] = {

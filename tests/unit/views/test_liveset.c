@@ -6,12 +6,12 @@
 
 enum { IDS = 3000, DEVICES = 3 };
 
-/* The expected number of each buffer; 0: it does not live. */
+/* The number that each buffer must have; 0 if the buffer is not live. */
 static uint64_t wanted[DEVICES][IDS];
 
 static uint64_t id_of(uint64_t i)
 {
-    return i * 4096; /* like addresses */
+    return i * 4096; /* ids that look like addresses */
 }
 
 static void toggle(struct tts_liveset *set, uint32_t device, uint64_t i, uint64_t number)

@@ -29,7 +29,7 @@ static char *svg_of(layout *draw, const char *first, const char *second, const c
     return text;
 }
 
-/* Returns the terminated file. Fails if there is no such file. */
+/* Returns the content of a file, terminated. Fails the test if the file does not exist. */
 static char *read_golden(const char *name)
 {
     char path[512];
@@ -62,7 +62,7 @@ T_TEST(the_published_runs_are_drawn_as_ever)
 
 enum { NOT_FOUND = 127 };
 
-/* Skips the test if no checker is installed. */
+/* Checks the drawing with a program. Skips the test if the program is not installed. */
 static void is_well_formed(const char *svg)
 {
     const char *path = t_scratch("chart.svg");

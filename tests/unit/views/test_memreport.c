@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Makes an n150: 12 DRAM banks of 1070773184 B, 64 cores with 1393472 B of L1. */
+/* Makes an n150, which has 12 DRAM banks of 1070773184 B and 64 cores with 1393472 B of L1. */
 static struct tts_device *device_of(const struct tts_chip *chip)
 {
     struct tts_device *device;
@@ -64,7 +64,7 @@ static void expect(const struct tts_device *device, enum report report, const ch
     free(text);
 }
 
-/* Makes a device with all regions and some allocations in each pool. */
+/* Makes a device with all memory regions and some buffers in each pool. */
 static struct tts_device *used_device(void)
 {
     struct tts_chip chip = chip_of("n150");
@@ -85,9 +85,9 @@ static struct tts_device *used_device(void)
     take(device, TTS_POOL_TRACE, 4096);
     return device;
 }
-/* The rules for ids: a taken block keeps the id of the block it is cut from, and the rest gets
- * a new id; of two merged blocks the lower one survives. The table is ordered by id, and unused
- * ids are listed in the order in which they became free. */
+/* A taken block has the id of the free block that it was cut from, and the rest gets a new id.
+ * If two free blocks merge, the lower one keeps its id. The table is in the order of the ids.
+ * Retired ids are listed in the order in which they were retired. */
 T_TEST(the_detail_has_totals_of_all_banks_and_the_blocks_of_one)
 {
     struct tts_device *device = used_device();
@@ -225,7 +225,7 @@ T_TEST(without_memory_the_detail_says_so)
     T_EQ(tts_memreport_detail(device, &heap.alloc, out), TTS_OK);
     T_TRUE(heap_is_settled(&heap));
     uint64_t calls = heap.calls;
-    T_EQ(calls, 6); /* blocks and ids of three pools */
+    T_EQ(calls, 6); /* the blocks and the ids of three pools */
     for (uint64_t n = 1; n <= calls; n++) {
         heap_init(&heap);
         heap.fail_at = n;

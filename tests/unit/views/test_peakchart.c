@@ -105,7 +105,7 @@ T_TEST(parts_are_stacked_in_order_colour_and_proportion)
     tts_drawing_release(&d);
 }
 
-/* Counts the dashed red lines that have the width of a limit. */
+/* Counts the dashed red lines that are as thick as a limit. Sets *last to the last one. */
 static size_t find_limits(const struct tts_drawing *d, const struct tts_drawn **last)
 {
     size_t count = 0;
@@ -123,7 +123,7 @@ T_TEST(one_limit_is_one_line_at_its_height)
     const struct tts_drawn *line = NULL;
     two_tinyllamas();
     draw(2, NULL, &d);
-    T_EQ(find_limits(&d, &line), 2); /* the other line is in the legend */
+    T_EQ(find_limits(&d, &line), 2); /* one of the lines is in the legend */
     T_EQ(line->stroke_width, 200);
     T_TRUE(line->dash > 0);
     const struct tts_drawn *model = chart_find_box(&d, "model");
@@ -136,7 +136,7 @@ T_TEST(one_limit_is_one_line_at_its_height)
     tts_drawing_release(&d);
 }
 
-/* Returns the total length of the lines of the limit, without the line in the legend. */
+/* Returns the total length of the lines of a limit, except the line in the legend. */
 static int64_t limit_length(const struct tts_drawing *d)
 {
     int64_t length = 0;
@@ -149,8 +149,8 @@ static int64_t limit_length(const struct tts_drawing *d)
     return length;
 }
 
-/* Tries a limit at every height: through each part, through its label, and just above the bar.
- * chart_check() fails if the line crosses a text. */
+/* Tries a limit at every height: inside each part, on each label, and just above the bar.
+ * chart_check() fails if a line crosses a text. */
 T_TEST(a_limit_at_any_height_crosses_no_label_and_is_seen)
 {
     for (int64_t limit = 5000; limit < 1800000; limit += 7919)
@@ -186,7 +186,7 @@ T_TEST(a_total_that_a_limit_would_cross_stands_above_the_line)
     struct tts_drawing d;
     const struct tts_drawn *line = NULL;
     two_tinyllamas();
-    chart_limit(&store[0].mem, 840000); /* 8279 MB are in use */
+    chart_limit(&store[0].mem, 840000); /* the run uses 8279 MB */
     draw(1, NULL, &d);
     T_EQ(find_limits(&d, &line), 2);
     T_TRUE(chart_find_text(&d, "Total: 8279 MB")->box.y < line->box.y);
@@ -278,7 +278,7 @@ T_TEST(the_highest_leaves_a_tenth_above)
 {
     struct tts_drawing d;
     two_tinyllamas();
-    draw(1, NULL, &d); /* the limit is the highest figure */
+    draw(1, NULL, &d); /* the limit is the highest figure of the chart */
     const struct tts_drawn *line = NULL;
     find_limits(&d, &line);
     const struct tts_drawn *other = chart_find_box(&d, "other");
@@ -343,7 +343,7 @@ T_TEST(decimals_are_for_small_runs_and_small_limits_alone)
     static const int64_t parts[TTS_RUN_PARTS] = {5, 120, 33, 240, 41};
     struct tts_drawing d;
     two_tinyllamas();
-    chart_parts(&store[0].mem, parts); /* 12 GiB, like the other run */
+    chart_parts(&store[0].mem, parts); /* 12 GiB, as in the other run */
     draw(2, NULL, &d);
     T_EQ(chart_count_text(&d, "Total: 4.39 MB"), 1);
     T_EQ(chart_count_text(&d, "0.05 MB"), 1);
@@ -351,12 +351,12 @@ T_TEST(decimals_are_for_small_runs_and_small_limits_alone)
     T_EQ(chart_count_text(&d, "0 MB"), 0);
     T_EQ(chart_count_text(&d, "< 0.1 % of 12288 MB"), 1);
     T_EQ(chart_count_text(&d, "12288 MB"), 1);
-    T_EQ(chart_count_text(&d, "25 MB"), 1); /* label in the large run */
+    T_EQ(chart_count_text(&d, "25 MB"), 1); /* only the large run has this label */
     T_TRUE(strstr(tts_drawing_text(&d, d.description), "Total: 4.39 MB, Other 0.05 MB"));
     tts_drawing_release(&d);
 }
 
-/* Returns the index of a shape. */
+/* Returns the index of a shape in the drawing. */
 static size_t place_of(const struct tts_drawing *d, const struct tts_drawn *shape)
 {
     return (size_t)(shape - d->shapes);
@@ -369,9 +369,9 @@ T_TEST(limits_lie_on_the_grounds_of_letters_and_below_the_letters)
     two_tinyllamas();
     draw(2, NULL, &d);
     find_limits(&d, &line);
+    /* Keys are opaque, backgrounds are translucent. */
     for (size_t i = place_of(&d, line); i < d.shape_count; i++)
-        T_TRUE(d.shapes[i].kind != TTS_SHAPE_BOX ||
-               d.shapes[i].fill.alpha == 255); /* keys are opaque, grounds are translucent */
+        T_TRUE(d.shapes[i].kind != TTS_SHAPE_BOX || d.shapes[i].fill.alpha == 255);
     T_TRUE(place_of(&d, chart_find_text(&d, "9636 MB")) > place_of(&d, line));
     T_TRUE(place_of(&d, chart_find_text(&d, "Total: 8279 MB")) > place_of(&d, line));
     tts_drawing_release(&d);

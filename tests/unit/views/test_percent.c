@@ -9,7 +9,7 @@ static void expect(uint64_t part, uint64_t whole, const char *wanted)
 
 T_TEST(a_share_is_rounded_to_a_tenth)
 {
-    expect(713536, 779072, "91.6 %"); /* 91.588 */
+    expect(713536, 779072, "91.6 %"); /* the exact value is 91.588 */
     expect(1, 3, "33.3 %");
     expect(2, 3, "66.7 %");
     expect(1, 400, "0.3 %"); /* a half is rounded up */

@@ -71,7 +71,7 @@ static void drop(void)
     free(bytes);
 }
 
-/* Returns the n-th event of a type, from 0, and its packet in *packet. */
+/* Returns event number `n` of a type, counted from 0. Sets *packet to its packet. */
 static const Pf__TrackEvent *event(uint32_t type, size_t n, const Pf__Packet **packet)
 {
     for (size_t i = 0; i < packet_count; i++) {
@@ -95,7 +95,7 @@ static const Pf__Track *track_of(const Pf__TrackEvent *at)
     return NULL;
 }
 
-/* Finds an annotation. All sequences have the same names. */
+/* Finds an annotation by its name. The names are the same in all sequences. */
 static const Pf__Annotation *annotation(const Pf__TrackEvent *at, const char *name)
 {
     const Pf__Interned *names = packets[0]->interned_data;

@@ -74,7 +74,8 @@ T_TEST(the_published_runs_show_phases_lines_limit_and_peak)
     tts_drawing_release(&d);
 }
 
-/* Fills in the phases of a run with micro steps, with the names of the training program. */
+/* Sets the phases of a run with micro steps, with the names that the training program
+ * prints. */
 static void micro_steps(size_t at)
 {
     static const char *const names[] = {
@@ -150,7 +151,8 @@ T_TEST(a_step_is_as_high_as_its_figure)
     const struct tts_svg_point *points = d.points + line->points;
     for (size_t i = 0; i < 4; i++)
         T_TRUE(points[2 * i].y == points[2 * i + 1].y && points[2 * i].x < points[2 * i + 1].x);
-    /* 1863.25, 5572.01, 5764.96, 7428.04: the differences are to scale. */
+    /* The values are 1863.25, 5572.01, 5764.96 and 7428.04. The differences must be to
+     * scale. */
     double a = (double)(points[0].y - points[2].y), b = (double)(points[0].y - points[6].y);
     T_TRUE(a / b > (5572.01 - 1863.25) / (7428.04 - 1863.25) - 0.001);
     T_TRUE(a / b < (5572.01 - 1863.25) / (7428.04 - 1863.25) + 0.001);
@@ -344,7 +346,7 @@ T_TEST(three_hundred_phases_are_thinned_out)
     T_TRUE(names >= 20 && names <= 60);
     T_EQ(count_steps(&d, "current", &line), 1);
     T_EQ(line->point_count, 600);
-    /* The value stays inside the plot, although the line reaches its end. */
+    /* The value must be inside the plot, although the line ends at the edge of the plot. */
     const struct tts_drawn *value = chart_find_text(&d, "12.99 MB");
     int64_t right = d.points[line->points + 599].x;
     T_TRUE(value->box.x + value->box.width / 2 < right);

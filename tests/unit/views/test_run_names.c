@@ -40,7 +40,7 @@ T_TEST(a_log_is_called_by_what_tells_it_from_others)
                 {"/x/e2/train.log", "e2/train.log"},
                 {"/a/e3/train.log", "a/e3/train.log"},
                 {"/b/e3/train.log", "b/e3/train.log"},
-                {"/b/e3/train.log", "b/e3/train.log"}, /* twice the same */
+                {"/b/e3/train.log", "b/e3/train.log"}, /* the same name twice */
                 {"other.log", "other.log"},
                 {"./other.log", "./other.log"},
                 {"deep/down/only.log", "only.log"},
@@ -71,11 +71,11 @@ T_TEST(a_name_that_comes_again_has_a_number)
     memset(&names, 0, sizeof names);
     T_STR_EQ(once("a", "x.log", 0), "a");
     T_STR_EQ(once("a (2)", "x.log", 0), "a (2)");
-    T_STR_EQ(once("a", "x.log", 0), "a (3)"); /* the second is taken */
+    T_STR_EQ(once("a", "x.log", 0), "a (3)"); /* the name "a (2)" is taken */
     T_STR_EQ(once("a", "y.log", 0), "a (4)");
     T_STR_EQ(once("", "x.log", 1), "x.log");
     T_STR_EQ(once("", "x.log", 2), "x.log (2)");
-    T_STR_EQ(once("", "x.log", 1), "x.log (3)"); /* the same log, given twice */
+    T_STR_EQ(once("", "x.log", 1), "x.log (3)"); /* the same log was given twice */
     T_STR_EQ(once("x.log", "x.log", 1), "x.log (4)");
 }
 

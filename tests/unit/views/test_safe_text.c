@@ -18,16 +18,16 @@ T_TEST(what_a_terminal_obeys_is_a_question_mark)
 {
     T_STR_EQ(safe("plain", 20), "plain");
     T_STR_EQ(safe("a\x1b[31mb\n\t\x7f", 20), "a?[31mb???");
-    T_STR_EQ(safe("\xc2\x9b", 20), "?");    /* a C1 control */
-    T_STR_EQ(safe("\xff\xc3+", 20), "??+"); /* not UTF-8 */
+    T_STR_EQ(safe("\xc2\x9b", 20), "?");    /* U+009B is a control character */
+    T_STR_EQ(safe("\xff\xc3+", 20), "??+"); /* these bytes are not UTF-8 */
     T_STR_EQ(safe("a\xe2\x80\xae"
                   "b",
                   20),
-             "a?b"); /* changes the direction of the text */
+             "a?b"); /* this character changes the direction of the text */
     T_STR_EQ(safe("\xef\xbb\xbf"
                   "x",
                   20),
-             "?x"); /* has no width */
+             "?x"); /* this character has no width */
     T_STR_EQ(safe("m\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", 20),
              "m\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
 }

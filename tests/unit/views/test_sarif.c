@@ -138,6 +138,6 @@ T_TEST(texts_that_run_together_have_another_fingerprint)
            tts_sarif_mix(tts_sarif_mix(init, "a"), "bc"));
     T_TRUE(tts_sarif_mix(init, "") != init);
     T_TRUE(tts_sarif_mix(init, "a") == tts_sarif_mix(init, "a"));
-    /* FNV-1a of one zero byte. */
+    /* The expected value is FNV-1a of a single zero byte. */
     T_TRUE(tts_sarif_mix(init, "") == UINT64_C(0xaf63bd4c8601b7df));
 }

@@ -6,7 +6,7 @@
 
 enum { LINE = 80 };
 
-/* Returns the output for letters up to a column, followed by `text`. */
+/* Prints letters up to a column, and then `text`. Returns the output. */
 static const char *said(size_t column, const char *text)
 {
     static char out[512];

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- a small judge of XML ---- */
+/* ---- a small checker of XML ---- */
 
 enum { DEPTH_MAX = 32, NAME_MAX_BYTES = 32 };
 
@@ -23,8 +23,8 @@ static const char *skip_attributes(const char *at)
     return at;
 }
 
-/* Checks that every element is closed in order, that text has no bare markup, and that there is
- * one root. Returns the number of elements. */
+/* Checks that all elements are closed in the right order, that no text has bare markup, and
+ * that there is one root. Returns the number of elements. */
 static size_t count_elements(const char *text)
 {
     char open[DEPTH_MAX][NAME_MAX_BYTES];
@@ -79,12 +79,12 @@ static void add(struct tts_addrmap *map, enum tts_addrmap_change change, uint64_
         after.free_bytes += bytes;
     after.taken_bytes = after.total_bytes - after.free_bytes;
     after.largest_free_bytes = after.free_bytes / 2;
-    /* Operation 1 is in line 11. */
+    /* Operation 1 is on line 11 of the file. */
     struct tts_addrmap_event event = {change, address, bytes, map->operations + 11};
     tts_addrmap_add(map, &event, &after);
 }
 
-/* Frees the map and returns the drawing. The caller frees it. */
+/* Frees the map. Returns its drawing, which the caller frees. */
 static char *draw(struct tts_addrmap *map, const char *name)
 {
     char *text;
@@ -110,8 +110,9 @@ static void expect_parts(char *text, const char *const *parts)
 
 T_TEST(a_block_is_drawn_where_and_when_it_was)
 {
-    /* The plot is 930 x 400 from (98, 180). There are four operations. The lower half is taken
-     * in the second and third, a quarter at the top from the third on. */
+    /* The plot has a size of 930 x 400 and begins at (98, 180). There are four operations. The
+     * lower half is taken during the second and third one, and the top quarter from the third
+     * one on. */
     struct tts_addrmap *map = new_map(1000, 5000);
     add(map, TTS_ADDRMAP_NOTHING, 0, 0);
     add(map, TTS_ADDRMAP_TAKEN, 5000, 500);
@@ -136,7 +137,7 @@ T_TEST(failures_are_told_apart_in_words_and_colors)
 {
     struct tts_addrmap *map = new_map(1000, 0);
     add(map, TTS_ADDRMAP_TAKEN, 0, 400);
-    add(map, TTS_ADDRMAP_FAILED, 0, 600); /* exactly the free bytes */
+    add(map, TTS_ADDRMAP_FAILED, 0, 600); /* as many bytes as are free */
     add(map, TTS_ADDRMAP_FAILED, 0, 320);
     add(map, TTS_ADDRMAP_FAILED, 0, 601);
     add(map, TTS_ADDRMAP_REFUSED, 100, 32);
@@ -180,7 +181,7 @@ T_TEST(every_request_that_fails_is_in_the_headline)
     struct tts_addrmap *map = new_map(1000, 0);
     add(map, TTS_ADDRMAP_TAKEN, 0, 400);
     add(map, TTS_ADDRMAP_REFUSED, 100, 32);
-    add(map, TTS_ADDRMAP_NOT_CUT, 0, 0); /* not a request */
+    add(map, TTS_ADDRMAP_NOT_CUT, 0, 0); /* a cut is not a request */
     expect_parts(
         draw(map, "x"),
         (const char *const[]){">1 of 2 requests failed: the exact range was not free.<", NULL});
@@ -206,7 +207,8 @@ T_TEST(every_request_that_fails_is_in_the_headline)
                                        NULL});
 }
 
-/* Operation 2 of 4. The lane is 930 x 16 from (98, 588). */
+/* The failed request is operation 2 of 4. The lane has a size of 930 x 16 and begins at (98,
+ * 588). */
 T_TEST(a_range_that_is_not_free_is_in_the_lane_of_failed_requests)
 {
     for (int outside = 0; outside < 2; outside++) {
@@ -225,7 +227,7 @@ T_TEST(very_many_ranges_that_are_not_free_do_not_hide_the_map)
 {
     static const struct {
         int count;
-        const char *opacity; /* NULL: no dots */
+        const char *opacity; /* NULL if there are no dots */
     } cases[] = {{72, "stroke-opacity=\"1\""}, {200, "stroke-opacity=\".4\""}, {201, NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct tts_addrmap *map = new_map(1000, 0);
@@ -258,7 +260,8 @@ T_TEST(the_legend_of_failed_requests_has_the_colors_that_occur)
     free(text);
 }
 
-/* The panel is 180 high from y 638. Both operations are 465 wide. */
+/* The panel begins at y 638 and is 180 pixels high. Each of the two operations is 465 pixels
+ * wide. */
 T_TEST(a_request_beyond_the_scale_points_up)
 {
     struct tts_addrmap *map = new_map(1000, 0);
@@ -321,13 +324,13 @@ T_TEST(cut_and_leaked_parts_have_their_own_look)
                                        "fill=\"#8e5bb5\"", ">below the limit<", NULL});
 }
 
-/* Columns are merged: an operation is 0.7265625 pixels wide, a column has two operations. */
+/* An operation is 0.7265625 pixels wide, so two operations share a column. */
 T_TEST(a_long_history_is_drawn_in_cells)
 {
     struct tts_addrmap *map = new_map(2000, 0);
     for (int i = 0; i < 320; i++)
         add(map, TTS_ADDRMAP_NOTHING, 0, 0);
-    add(map, TTS_ADDRMAP_TAKEN, 0, 1005); /* a hundred rows and half of the next */
+    add(map, TTS_ADDRMAP_TAKEN, 0, 1005); /* a hundred rows, and half of the next one */
     for (int i = 0; i < 639; i++)
         add(map, TTS_ADDRMAP_NOTHING, 0, 0);
     add(map, TTS_ADDRMAP_GIVEN, 0, 1005);
@@ -346,7 +349,8 @@ T_TEST(a_long_history_is_drawn_in_cells)
                               "1,280 operations", NULL});
 }
 
-/* Makes the worst case: no two neighbours are equal, and every size step failed. */
+/* Makes the largest possible drawing: no two neighbours are equal, and there are failed
+ * requests of all sizes. */
 static struct tts_addrmap *noise(uint64_t seed)
 {
     struct tts_addrmap *map = new_map(TTS_SPACE_MAX_BYTES, UINT64_C(1) << 63);

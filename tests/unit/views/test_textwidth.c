@@ -22,7 +22,7 @@ static const char *line_text(const char *text, const struct tts_text_line *line)
 T_TEST(a_width_is_the_sum_of_its_letters_and_a_margin)
 {
     T_EQ(width(""), 0);
-    T_EQ(width("0"), 657); /* 637 thousandths of an em, plus 3 percent */
+    T_EQ(width("0"), 657); /* 637 thousandths of an em, and 3 percent more */
     T_EQ(width("00"), 2 * 657);
     T_EQ(tts_text_width("0", 1, heavy), 717);
     T_EQ(tts_text_width("0", 1, (struct tts_font){2000, false}), 2 * 657 - 1);

@@ -416,7 +416,7 @@ T_TEST(an_operation_has_the_bytes_that_it_and_those_in_it_allocated)
     alloc_in_op(2, 2 << 20, "inner");
     put(item_free(&rig, 0, TTS_POOL_DRAM, 2));
     put(item_op(&rig, 1, NULL));
-    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 3, 4096)); /* outside any operation */
+    put(item_alloc(&rig, 0, TTS_POOL_DRAM, 3, 4096)); /* no operation is open */
     put(item_op(&rig, 1, NULL));
     expect("1000 track 1\n"
            "2000 track 2 < 0 device 0\n"
@@ -440,7 +440,7 @@ T_TEST(with_several_threads_an_allocation_belongs_to_the_one_in_its_operation)
     alloc_in_op(2, 20, "b");
     alloc_in_op(3, 40, "of none");
     put(item_op(&rig, 2, "c"));
-    alloc_in_op(4, 80, "b"); /* named after the outer operation */
+    alloc_in_op(4, 80, "b"); /* has the name of the outer operation */
     expect("1000 track 1\n"
            "3000 track 2 < 0 device 0\n"
            "3000 track 3 < 2 device 0 DRAM\n"
@@ -462,7 +462,8 @@ static void put_at(uint64_t time_ns, struct tts_item item)
     put(item);
 }
 
-/* Otherwise a reader that sorts by time would swap the inner and the outer operation. */
+/* Operations can begin at the same time. If the outer one were not first, a reader that sorts
+ * by time would swap them. */
 T_TEST(of_two_operations_that_begin_at_one_time_the_outer_one_is_told_first)
 {
     begin((struct tts_timeline_config){.slots_max = 0});

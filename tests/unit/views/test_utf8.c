@@ -5,7 +5,8 @@
 
 static void expect(const char *bytes, size_t len, size_t used, uint32_t code)
 {
-    /* The bytes are at the end of their memory, so that the sanitizer sees a read past them. */
+    /* The bytes are at the end of their array, so that a sanitizer detects a read after
+     * them. */
     char memory[8];
     uint32_t got = 0;
     char *at = memory + sizeof memory - len;
