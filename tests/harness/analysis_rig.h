@@ -1,5 +1,6 @@
-/* analysis_rig.h: a follower with the analyses under test, and a slow model. The model keeps
- * every buffer that ever existed and counts all of them at each event. */
+/* analysis_rig.h: a follower with the analyses under test, and a slow model to compare them
+ * with. The model keeps every buffer that ever existed, and counts all of them again at each
+ * event. */
 #pragma once
 
 #include "analysis/best.h"
@@ -17,7 +18,7 @@ enum { RIG_DEVICES = 6, RIG_OPS = 8, RIG_BUFFERS = 8192 };
 /* ---- the code under test ---- */
 
 struct rig {
-    struct once memory; /* memory of the follower */
+    struct once memory; /* the heap of the follower */
     struct tts_follow *follow;
     struct tts_levels levels;
     struct tts_peak *peaks[TTS_POOLS];
@@ -48,7 +49,7 @@ static inline void rig_free(struct rig *rig)
     free(rig);
 }
 
-/* Returns NULL if memory runs out. */
+/* Makes a rig. Returns NULL if memory runs out. */
 static inline struct rig *rig_new(uint32_t live_max, const struct tts_alloc *alloc)
 {
     struct rig *rig = calloc(1, sizeof *rig);
@@ -73,7 +74,7 @@ static inline enum tts_status rig_item(struct rig *rig, struct tts_item item)
     struct tts_error err = {0};
     if (item.kind == TTS_ITEM_EVENT)
         item.seq = rig->seq + 1;
-    /* The follower cannot grow beyond live_max. */
+    /* An event must not make the follower grow beyond live_max. */
     rig->memory.is_refused = item.kind == TTS_ITEM_EVENT;
     struct tts_change change;
     enum tts_status status = tts_follow_change(rig->follow, &item, &change, &err);
@@ -139,14 +140,14 @@ static inline void rig_give(struct rig *rig, uint32_t device, uint64_t id)
     T_EQ(rig_event(rig, rig_buffer(TTS_EVENT_FREE, device, TTS_POOL_DRAM, id, 0)), TTS_OK);
 }
 
-/* Frees a buffer whose allocation was not recorded. */
+/* Frees a buffer whose allocation the follower has not seen. */
 static inline void rig_give_unseen(struct rig *rig, uint32_t device, enum tts_pool pool,
                                    uint64_t id, uint64_t bytes)
 {
     T_EQ(rig_event(rig, rig_buffer(TTS_EVENT_FREE, device, pool, id, bytes)), TTS_OK);
 }
 
-/* The buffers that were live at a peak, the oldest first. */
+/* The buffers that were live at a peak, in the order of their allocation. */
 struct rig_set {
     struct tts_live live[RIG_BUFFERS];
     size_t count;
@@ -184,7 +185,7 @@ struct model_peak {
     int64_t bytes, loose;
     uint64_t seq;
     size_t count;
-    uint64_t born[RIG_BUFFERS]; /* the births of the live buffers, ascending */
+    uint64_t born[RIG_BUFFERS]; /* the births of the live buffers, in ascending order */
 };
 
 struct model {
@@ -207,8 +208,8 @@ static inline int64_t model_bytes(const struct model *m, uint32_t device, enum t
     return bytes;
 }
 
-/* Returns whether `device` counts for device `whose`: the device itself or its mesh. A negative
- * `whose` stands for all devices together. */
+/* Returns true if the buffers of `device` count for device `whose`: for the device itself, for
+ * its mesh, or for all devices together (a negative `whose`). */
 static inline bool model_is_of(const struct model *m, int whose, uint32_t device)
 {
     return whose < 0 || (uint32_t)whose == device || m->mesh_of[whose] == (int)device + 1;
@@ -293,8 +294,8 @@ static inline void model_give(struct model *m, uint32_t device, enum tts_pool po
 
 static const char *const rig_names[] = {"matmul", "add", "softmax", "conv"};
 
-/* Applies one random event to the rig and the model. `wild` also allows ids that are already
- * live and frees of buffers that never existed. */
+/* Applies one random event to the rig and to the model. If `wild` is true, the event may use an
+ * id that is already live, or free a buffer that never existed. */
 static inline void both_step(struct rig *rig, struct model *m, uint64_t *rng, bool wild)
 {
     enum tts_pool pool = (enum tts_pool)(t_random(rng) % TTS_POOLS);

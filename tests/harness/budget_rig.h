@@ -1,4 +1,4 @@
-/* budget_rig.h: a run, a baseline and a budget whose figures are set by hand. */
+/* budget_rig.h: a run, a baseline and a budget with figures that a test sets. */
 #pragma once
 
 #include "analysis/budgetcheck.h"
@@ -12,8 +12,7 @@
 
 enum { PHASES = 8 };
 
-/* A run and its baseline. Tests set the figures by hand. The peak is the overall peak of the
- * run. */
+/* A run and its baseline. The peak of the run is its overall peak. */
 struct rig {
     struct tts_budget budget;
     struct tts_run_phase phases[PHASES], base_phases[PHASES];

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Small limits, so that the checking heap can be used. */
+/* The limits are small, so that tests can use the heap that checks every allocation. */
 static const struct tts_tracker_config small_limits = {
     .live_max = 256, .devices_max = 4, .ops_max = 16};
 

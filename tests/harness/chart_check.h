@@ -1,4 +1,4 @@
-/* chart_check.h: checks that hold for every picture: texts stay inside the picture and do not
+/* chart_check.h: checks for every picture: its texts stay inside the picture and do not
  * overlap. */
 #pragma once
 
@@ -14,7 +14,7 @@ struct chart_quad {
     double x[4], y[4];
 };
 
-/* Returns the corners of a text, with the width that the layout assumed. */
+/* Returns the corners of a text. Its width is the width that the layout assumed. */
 static inline struct chart_quad chart_text_quad(const struct tts_drawn *shape)
 {
     double size = (double)shape->font.size, width = (double)shape->box.width;
@@ -39,7 +39,7 @@ static inline struct chart_quad chart_box_quad(struct tts_svg_box box)
     return (struct chart_quad){{l, r, r, l}, {t, t, b, b}};
 }
 
-/* Returns true if there is a gap between both along one of the sides of `a`. */
+/* Returns true if, along one of the sides of `a`, there is a gap between both. */
 static inline bool chart_is_apart(const struct chart_quad *a, const struct chart_quad *b)
 {
     for (int side = 0; side < 2; side++) {
@@ -72,15 +72,15 @@ static inline void chart_is_on_canvas(const struct tts_drawing *d,
             fail_msg("'%s' leaves the picture", what);
 }
 
-/* Returns true for a part of a bar or a box that stands for one, but not for the background of
- * a label. */
+/* Returns true for a box with a name that is neither a key of the legend nor the mark of the
+ * peak. */
 static inline bool chart_is_solid(const struct tts_drawn *shape)
 {
     return shape->kind == TTS_SHAPE_BOX && shape->name && strcmp(shape->name, "key") != 0 &&
            strcmp(shape->name, "peak-mark") != 0;
 }
 
-/* Returns true if the text lies on a part of a bar. White text must. */
+/* Returns true if the text lies on a part of a bar, as white text must. */
 static inline bool chart_is_on_solid(const struct tts_drawing *d, const struct chart_quad *quad)
 {
     for (size_t i = 0; i < d->shape_count; i++) {
@@ -115,7 +115,7 @@ static inline void chart_check_text(const struct tts_drawing *d, size_t at)
     const char *text = tts_drawing_text(d, shape->text);
     struct chart_quad quad = chart_text_quad(shape);
     T_TRUE(text[0] != '\0');
-    /* The text must not be wider than the room that the layout reserved. */
+    /* The text must not be wider than the room that the layout gave it. */
     if (tts_text_width(text, strlen(text), shape->font) > shape->box.width)
         fail_msg("'%s' is wider than its box", text);
     chart_is_on_canvas(d, &quad, text);
@@ -175,7 +175,7 @@ static inline size_t chart_count_boxes(const struct tts_drawing *d, const char *
     return count;
 }
 
-/* Returns the first box of this name. Fails the test if there is none. */
+/* Returns the first box with this name. Fails the test if there is none. */
 static inline const struct tts_drawn *chart_find_box(const struct tts_drawing *d,
                                                      const char *name)
 {

@@ -1,4 +1,4 @@
-/* chart_rig.h: hand-made training runs for tests of charts. */
+/* chart_rig.h: training runs with figures that a test sets, for tests of charts. */
 #pragma once
 
 #include "views/chart/memcharts.h"
@@ -8,7 +8,7 @@
 
 enum { CHART_PHASES_MAX = 4096 };
 
-/* Converts hundredths of a MB, as printed in logs, to the nearest byte. */
+/* Converts hundredths of a MB, as logs print them, to the nearest number of bytes. */
 static inline int64_t chart_mb(int64_t hundredths)
 {
     int64_t scaled = hundredths * 1048576;
@@ -21,8 +21,7 @@ struct chart_run {
     struct tts_run_phase phases[8];
 };
 
-/* Sets the parts in the order of enum tts_run_part. The parts that are not negative add up to
- * the peak. */
+/* Sets the parts of the peak, in the order of enum tts_run_part, and the peak to their sum. */
 static inline void chart_parts(struct tts_trainmem *mem, const int64_t parts[TTS_RUN_PARTS])
 {
     mem->has_parts = true;
@@ -50,7 +49,7 @@ static inline void chart_phase(struct tts_run_phase *phase, const char *name, in
     phase->figures[TTS_RUN_CUMULATIVE_CURRENT] = tts_amount_of(chart_mb(current));
 }
 
-/* Fills *out with one of the two published TinyLlama runs. */
+/* Fills *out with one of the two published runs of TinyLlama. */
 static inline void chart_tinyllama(struct chart_run *out, bool is_efficient)
 {
     static const int64_t parts[2][TTS_RUN_PARTS] = {{2510, 184893, 45875, 369785, 963602},

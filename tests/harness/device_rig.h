@@ -12,7 +12,7 @@
 
 enum { ALLOCATORS_MAX = 160 };
 
-/* Addresses of the Wormhole n150. */
+/* The addresses in the pools of a Wormhole n150. */
 #define DRAM_BASE UINT64_C(2968640)
 #define DRAM_TOP UINT64_C(1073741824)
 #define L1_BASE UINT64_C(105664)
@@ -55,8 +55,8 @@ static inline struct tts_request pages_in(enum tts_pool pool, uint64_t pages,
         .pool = pool, .size_bytes = pages * page_bytes, .page_bytes = page_bytes};
 }
 
-/* Returns a request of `pages` pages on every core of the range. Stores the sharding in
- * *shard. */
+/* Returns a request for `pages` pages on every core of the range. The sharding is stored in
+ * *shard, which must outlive the request. */
 static inline struct tts_request sharded_in(enum tts_pool pool, uint64_t pages,
                                             uint64_t page_bytes,
                                             const struct tts_core_range *range,
@@ -73,7 +73,7 @@ static inline struct tts_request sharded_in(enum tts_pool pool, uint64_t pages,
     return request;
 }
 
-/* Compares field by field, because padding may differ. */
+/* Compares two buffers field by field, because their padding bytes may differ. */
 static inline void same_buffer(const struct tts_buffer *a, const struct tts_buffer *b)
 {
     T_EQ(a->id, b->id);
@@ -186,8 +186,8 @@ static inline void same_blocks(const struct tts_space *a, const struct tts_space
     T_TRUE(!tts_space_next(b, &bt, &y));
 }
 
-/* Checks that the device has not changed since the snapshot, except for the block ids of single
- * cores. Frees the snapshot. */
+/* Checks that the device has not changed since the snapshot, and frees the snapshot. The ids of
+ * blocks in allocators of single cores are not compared. */
 static inline void is_as_it_was(const struct tts_device *device, struct snapshot *was)
 {
     T_EQ(tts_device_failures(device), was->failures);

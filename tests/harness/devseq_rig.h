@@ -29,7 +29,7 @@ static inline struct rig *rig_of(const char *preset)
     return rig_on(&chip, TTS_MODE_PLACE);
 }
 
-/* Returns an n150 with the two regions that it does not have by default. */
+/* Returns an n150 that also has L1_SMALL and TRACE. */
 static inline struct rig *rig_with_regions(enum tts_mode mode)
 {
     struct tts_chip chip = chip_of("n150");
@@ -56,7 +56,7 @@ static inline enum tts_status run_text(struct rig *rig, const char *text)
     return tts_devseq_run_line(&rig->run, &line, ++rig->line_no, &rig->step, &rig->err);
 }
 
-/* Runs `text` and expects the same text with its result as the answer. */
+/* Runs the line `text`, without its result, and checks that the answer is `text`. */
 static inline void expect(struct rig *rig, const char *text)
 {
     char got[TTS_DEVSEQ_TEXT_MAX];
@@ -72,7 +72,7 @@ static inline void expect_all(struct rig *rig, const char *const *lines, size_t 
         expect(rig, lines[i]);
 }
 
-/* Expects that a line is refused and changes nothing. */
+/* Checks that a line is refused with this status and message, and that it changes nothing. */
 static inline void expect_refusal(struct rig *rig, const char *text, enum tts_status status,
                                   const char *message)
 {

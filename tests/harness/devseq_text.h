@@ -13,7 +13,7 @@ static inline struct tts_devseq_line parsed(const char *text)
     return line;
 }
 
-/* Expects that `text` is read and written as `canonical`, and that `canonical` is read and
+/* Checks that `text` is read and then written as `canonical`, and that `canonical` is read and
  * written unchanged. */
 static inline void expect_canonical(const char *text, const char *canonical)
 {

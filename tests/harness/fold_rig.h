@@ -1,5 +1,5 @@
-/* fold_rig.h: a fold with one watch, events in one line each, and room for the phases that it
- * cuts. */
+/* fold_rig.h: a fold with one watch, functions that make one event each, and room for the
+ * phases that the fold cuts. */
 #pragma once
 
 #include "harness/once.h"
@@ -14,10 +14,10 @@ enum { RIG_DEVICES = 8, RIG_PARTS = 1024 };
 struct rig {
     struct tts_fold *fold;
     struct tts_watch *watch;
-    uint64_t op; /* hash of the current operation */
+    uint64_t op; /* hash of the current operation; 0 if there is none */
 };
 
-/* A phase that was cut, with everything that it points to. */
+/* A phase that was cut, with the memory for everything it points to. */
 struct cut {
     struct tts_phase phase;
     struct tts_device_usage devices[RIG_DEVICES];
@@ -40,7 +40,7 @@ static inline struct rig rig_with(struct tts_tracker_config limits)
     return rig;
 }
 
-/* Creates a rig whose ledger holds live_max buffers and cannot grow. */
+/* Makes a rig whose ledger has room for live_max buffers and cannot grow. */
 static inline struct rig rig_that_does_not_grow(struct tts_tracker_config limits,
                                                 struct once *memory)
 {
@@ -107,14 +107,13 @@ static inline void small(struct rig *rig, uint32_t device, uint64_t id, uint64_t
                                  .bytes_per_bank = bank});
 }
 
-/* Frees a buffer whose allocation was seen. */
+/* Frees a buffer that the fold knows. */
 static inline void drop(struct rig *rig, uint32_t device, uint64_t id)
 {
     post(rig, (struct tts_event){.kind = TTS_EVENT_FREE, .device = device, .id = id});
 }
 
-/* Frees a buffer whose allocation may not have been seen. Such an event states pool and
- * size. */
+/* Frees a buffer that the fold may not know, so the event states its pool and size. */
 static inline void drop_sized(struct rig *rig, uint32_t device, enum tts_pool pool, uint64_t id,
                               uint64_t bytes)
 {
@@ -137,7 +136,7 @@ static inline void trace(struct rig *rig, uint32_t device, bool begin)
     post(rig, (struct tts_event){.kind = kind, .device = device});
 }
 
-/* Adds a part of a program on the cores of one range. */
+/* Adds a circular buffer, dataflow buffer or scratchpad on the cores of one range. */
 static inline void part(struct rig *rig, uint32_t device, enum tts_event_kind kind,
                         struct tts_core_range range, uint64_t bytes)
 {
@@ -173,7 +172,7 @@ static inline void cut_of(struct rig *rig, struct tts_watch *watch, struct cut *
     T_TRUE(tts_fold_is_valid(rig->fold));
     struct tts_watch_size size = tts_watch_measure(rig->fold, watch);
     T_TRUE(size.devices <= RIG_DEVICES && size.parts <= RIG_PARTS);
-    /* Memory after the measured size must not be written. */
+    /* A cut must not write more memory than was measured before. */
     memset(out, 0x5a, sizeof *out);
     tts_watch_cut(rig->fold, watch, &out->phase, out->devices, out->parts);
     T_EQ(out->phase.device_count, size.devices);
@@ -183,7 +182,7 @@ static inline void cut_of(struct rig *rig, struct tts_watch *watch, struct cut *
     T_TRUE(tts_fold_is_valid(rig->fold));
 }
 
-/* Ends the phase and returns its usage of all devices. */
+/* Cuts the phase. Returns its usage, summed over all devices. */
 static inline const struct tts_usage *cut(struct rig *rig, struct cut *out)
 {
     cut_of(rig, rig->watch, out);
@@ -233,7 +232,7 @@ static inline void check_total(const struct tts_pool_usage *usage, int64_t peak,
     T_EQ(usage->cumulative_current_bytes, current);
 }
 
-/* Stores the live buffers, the oldest first. Returns their total number. */
+/* Copies the live buffers to `out`, the oldest first. Returns the number of live buffers. */
 static inline size_t live_of(const struct tts_fold *fold, struct tts_live *out, size_t capacity)
 {
     size_t total = tts_fold_collect(fold, out, capacity);

@@ -1,5 +1,4 @@
-/* graph_rig.h: reads a graph trace and follows it at the same time, for the tests of the
- * reader. */
+/* graph_rig.h: reads a graph trace and follows its items at the same time. */
 #pragma once
 
 #include "harness/t.h"
@@ -14,24 +13,24 @@
 enum { RIG_ITEMS = 128 };
 
 struct rig_item {
-    struct tts_item item; /* a copy of the item, whose pointers are no longer valid */
+    struct tts_item item; /* a copy of the item; its pointers are no longer valid */
     uint64_t node, line;
     char op[TTS_OP_NAME_MAX + 1];
     struct tts_core_range first_range;
 };
 
 struct rig {
-    /* Status after the last item; TTS_E_NOT_FOUND if there was no error. */
+    /* The status of the last read; TTS_E_NOT_FOUND if there was no error. */
     enum tts_status status;
     struct tts_error err;
-    size_t count; /* number of all items; only the first RIG_ITEMS are kept */
+    size_t count; /* number of items read; only the first RIG_ITEMS are kept */
     struct rig_item items[RIG_ITEMS];
     struct tts_graph_figures figures;
     struct tts_graph_note notes[TTS_GRAPH_NOTES];
     struct tts_tracker_health health;
     bool has_phase;
     char phase[32];
-    struct tts_usage usage; /* usage of the phase, without texts and parts */
+    struct tts_usage usage; /* the usage of the phase, without its pointers */
     uint64_t live;
 };
 
@@ -104,7 +103,8 @@ static inline void rig_read(struct rig *rig, const char *text)
     rig_read_bytes(rig, text, strlen(text), 0);
 }
 
-/* Reads to the end and fails on notes other than `allowed` (bits of kinds). */
+/* Reads the trace to its end. Fails the test if there is an error, or a note of a kind that is
+ * not in `allowed` (one bit for each kind). */
 static inline void rig_read_well(struct rig *rig, const char *text, unsigned allowed)
 {
     rig_read(rig, text);
@@ -115,7 +115,7 @@ static inline void rig_read_well(struct rig *rig, const char *text, unsigned all
             fail_msg("noted: %s", rig->notes[kind].text);
 }
 
-/* Returns item `idx`, which must be an event of this kind. */
+/* Returns item number `idx`, which must be an event of this kind. */
 static inline const struct tts_event *rig_event(const struct rig *rig, size_t idx,
                                                 enum tts_event_kind kind)
 {
@@ -125,8 +125,9 @@ static inline const struct tts_event *rig_event(const struct rig *rig, size_t id
     return &rig->items[idx].item.event;
 }
 
-/* Returns one letter for each item: b(egin), c(ut), e(nd), m(esh); for events: A(lloc), F(ree),
- * P(rogram), C(b), D(fb), S(cratchpad), and ( and ) for operations. */
+/* Returns one letter for each item. Items that are no events: b (begin), c (cut), e (end), m
+ * (chip of a mesh). Events: A (alloc), F (free), P (program), C (circular buffer), D (dataflow
+ * buffer), S (scratchpad), and ( and ) for the begin and the end of an operation. */
 static inline const char *rig_letters(const struct rig *rig)
 {
     static char text[RIG_ITEMS + 1];

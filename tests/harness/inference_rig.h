@@ -37,7 +37,7 @@ static inline struct tts_inference_config tiny_llama(void)
     return config;
 }
 
-/* Returns a model of one layer whose sizes are not multiples of a tile. */
+/* Returns a model with one layer whose sizes are not multiples of a tile. */
 static inline struct tts_inference_config odd_sizes(void)
 {
     struct tts_inference_config config = llama_8b();

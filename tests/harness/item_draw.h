@@ -1,6 +1,6 @@
 /* item_draw.h: draws random items of every kind, in an order that a recording can have. Some
- * values repeat often, some are at the limits of their range. The draw owns everything that its
- * items point to. */
+ * values repeat often, others are at the limits of their range. The draw owns everything that
+ * its items point to. */
 #pragma once
 
 #include "harness/t.h"
@@ -17,7 +17,7 @@ struct item_draw {
     uint64_t seq, last_id;
     bool in_keyframe;
     struct tts_item_op ops[DRAW_OPS];
-    /* The names in the form that a recording stores. */
+    /* The names, as a recording stores them. */
     char texts[DRAW_OPS][TTS_OP_NAME_MAX + 1];
     struct tts_core_range ranges[DRAW_SETS][TTS_RANGES_MAX];
     size_t range_counts[DRAW_SETS];
@@ -35,7 +35,7 @@ static inline bool draw_chance(struct item_draw *draw, uint64_t one_in)
     return draw_below(draw, one_in) == 0;
 }
 
-/* Returns a random number of a random length, up to 64 bits. */
+/* Returns a random number. Its length in bits is random too, at most 64. */
 static inline uint64_t draw_number(struct item_draw *draw)
 {
     return t_random(&draw->rng) >> draw_below(draw, 64);
@@ -56,7 +56,8 @@ static inline uint32_t draw_device(struct item_draw *draw)
     return draw_chance(draw, 4) ? odd[draw_below(draw, 4)] : 0;
 }
 
-/* Draws squares of a grid, so that the ranges do not overlap. */
+/* Draws a set of ranges. Each range is in another square of a grid, so the ranges do not
+ * overlap. */
 static inline void draw_set(struct item_draw *draw, size_t set)
 {
     size_t count =
@@ -78,7 +79,8 @@ static inline void draw_init(struct item_draw *draw, uint64_t seed)
     for (size_t i = 0; i < DRAW_OPS; i++) {
         size_t len = i == 0 ? 0 : i == 1 ? TTS_OP_NAME_MAX : 1 + draw_below(draw, 30);
         for (size_t k = 0; k < len; k++) {
-            /* no control characters: all of them are stored as the same character */
+            /* Uses no control characters, because a recording stores all of them as the same
+             * character. */
             uint64_t byte = ' ' + draw_below(draw, 223);
             draw->texts[i][k] = (char)(byte < 0x7f ? byte : byte + 1);
         }
@@ -89,7 +91,7 @@ static inline void draw_init(struct item_draw *draw, uint64_t seed)
         draw_set(draw, i);
 }
 
-/* Returns an index below `count`, most often one of the first four. */
+/* Returns a random index below `count`. The first four are the most likely. */
 static inline size_t draw_skewed(struct item_draw *draw, size_t count)
 {
     return draw_below(draw, draw_chance(draw, 5) ? count : 4);
@@ -141,7 +143,7 @@ static inline void draw_buffer(struct item_draw *draw, struct tts_event *event)
 static inline void draw_alloc(struct item_draw *draw, struct tts_event *event)
 {
     if (draw_chance(draw, 30))
-        return; /* do not keep the buffer: an allocation of 0 bytes creates none */
+        return; /* an allocation of 0 bytes makes no buffer */
     draw_buffer(draw, event);
     event->id = draw->last_id = draw_id(draw);
     event->has_address = draw_chance(draw, 3);
@@ -173,8 +175,8 @@ static inline void draw_failure(struct item_draw *draw, struct tts_event *event)
     event->failure = f;
 }
 
-/* Draws the fields for the kind of the event. Sets *is_unseen for a FREE whose allocation was
- * not seen. */
+/* Draws the fields that the kind of the event has. Sets *is_unseen if the event is a FREE of a
+ * buffer whose allocation was not seen. */
 static inline void draw_fields(struct item_draw *draw, struct tts_item *item, bool *is_unseen)
 {
     struct tts_event *event = &item->event;

@@ -1,4 +1,4 @@
-/* item_rig.h: hand-made items in sequence, as a reader of files would return them. */
+/* item_rig.h: makes items in the order in which a reader of files would return them. */
 #pragma once
 
 #include "model/item.h"
@@ -7,11 +7,11 @@
 #include <string.h>
 
 struct item_rig {
-    uint64_t seq, time_ns; /* sequence number and time of the newest item */
+    uint64_t seq, time_ns; /* sequence number and time of the last item */
     bool has_time;
 };
 
-/* Returns the next event, one microsecond later. */
+/* Returns the next event, one microsecond after the last one. */
 static inline struct tts_item item_event(struct item_rig *rig, enum tts_event_kind kind,
                                          uint32_t device)
 {
@@ -23,7 +23,7 @@ static inline struct tts_item item_event(struct item_rig *rig, enum tts_event_ki
                              .event = tts_event_of(kind, device)};
 }
 
-/* Returns an item that is not an event. */
+/* Returns an item that is not an event, with the number and time of the last event. */
 static inline struct tts_item item_mark(const struct item_rig *rig, enum tts_item_kind kind)
 {
     return (struct tts_item){
@@ -54,7 +54,8 @@ static inline struct tts_item item_free(struct item_rig *rig, uint32_t device,
     return item;
 }
 
-/* Returns a circular buffer, dataflow buffer or scratchpad. `ranges` is borrowed. */
+/* Returns an event of a circular buffer, dataflow buffer or scratchpad. The event points to
+ * `ranges`. */
 static inline struct tts_item item_part(struct item_rig *rig, enum tts_event_kind kind,
                                         uint64_t bytes, const struct tts_core_range *ranges,
                                         size_t count)

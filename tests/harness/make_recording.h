@@ -9,8 +9,9 @@
 struct make {
     struct item_rig rig; /* makes the items */
     struct tts_recpack *pack;
-    struct tts_rec_state state; /* final state, except the number of events */
-    uint64_t step_ns;           /* time between events; 0: one microsecond, as in the rig */
+    struct tts_rec_state state; /* the final state, without the number of events */
+    /* Time from one event to the next; 0: one microsecond, as in item_rig.h. */
+    uint64_t step_ns;
 };
 
 void make_put(struct make *make, struct tts_item item);

@@ -87,7 +87,7 @@ static void make_run(struct make *make)
     op(make, NULL);
     capture(make, TTS_ITEM_CUT, "MODEL_CREATION");
     op(make, "matmul\x1b[31m");
-    /* The buffer was allocated before the recording began. */
+    /* This buffer was allocated before the recording began. */
     give(make, TTS_POOL_DRAM, 900, 3 << 20);
     alloc(make, TTS_POOL_DRAM, 20, 50 << 20);
     alloc(make, TTS_POOL_L1, 21, 64 * 20480);
@@ -134,8 +134,8 @@ static void live(struct make *make, uint64_t id, uint64_t bytes)
     make_put(make, item);
 }
 
-/* Makes a black box. Its keyframe lists all live buffers except seven, which have `left_bytes`
- * bytes together. */
+/* Makes a black box whose keyframe lists all live buffers except seven. These seven have
+ * `left_bytes` bytes together. */
 static void make_box_without(struct make *make, uint64_t left_bytes)
 {
     make->rig.seq = make->state.events = 1000;

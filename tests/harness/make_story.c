@@ -1,4 +1,4 @@
-/* make_story.c: makes a recording from the items on standard input. */
+/* make_story.c: makes a recording from the lines on standard input. */
 #include "base/number.h"
 #include "harness/make_recording.h"
 
@@ -10,7 +10,7 @@ enum { WORDS = 8, OPS = 16, WORD_BYTES = 64 };
 struct story {
     struct make *make;
     uint64_t last_id;
-    char ops[OPS][WORD_BYTES]; /* names of the current operations */
+    char ops[OPS][WORD_BYTES]; /* names of the open operations */
     size_t op_count;
     char words[WORDS][WORD_BYTES];
     size_t word_count;
@@ -157,7 +157,7 @@ static void churn(struct story *story)
     }
 }
 
-/* Allocates buffers 1 to COUNT, of one page each. */
+/* Allocates the buffers 1 to COUNT, each with one page. */
 static void put_many(struct story *story)
 {
     struct item_rig *rig = &story->make->rig;
@@ -176,8 +176,8 @@ static void free_many(struct story *story)
         put(story, item_free(&story->make->rig, 0, TTS_POOL_DRAM, id));
 }
 
-/* Begins a black box after event 100,000. COUNT buffers of one size are live, in DRAM and in L1
- * of three devices. Each was allocated by a different operation. */
+/* Begins a black box after event 100,000. Its keyframe has COUNT live buffers of equal size, in
+ * DRAM and in L1 of three devices. Each buffer was allocated by another operation. */
 static void put_box(struct story *story)
 {
     struct item_rig *rig = &story->make->rig;

@@ -1,5 +1,5 @@
-/* once.h: an allocator that can start to refuse memory. An object then keeps its memory but
- * cannot grow. The struct must not move. */
+/* once.h: an allocator that a test can tell to refuse memory from some moment on. An object
+ * that uses it then keeps its memory but cannot grow. The struct must not be moved. */
 #pragma once
 
 #include "ttscope/alloc.h"

@@ -1,4 +1,5 @@
-/* op_rig.h: tests one operation with one output in every situation. */
+/* op_rig.h: runs an operation with one output in every situation, and checks what it allocates,
+ * keeps and frees. */
 #pragma once
 
 #include "harness/runtime_rig.h"
@@ -8,14 +9,15 @@ enum { OP_INPUTS = 5 };
 
 struct op_case {
     const char *name;
-    struct tts_shape in[OP_INPUTS]; /* the inputs; shapes after the last input are all zero */
-    unsigned ids;                   /* bit i: input i holds ids */
-    unsigned gradients;             /* bit i: input i has a gradient at the end */
-    uint64_t chips;                 /* number of chips that share the model; 0: one */
+    struct tts_shape in[OP_INPUTS]; /* shapes of the inputs; all zero after the last one */
+    unsigned ids;                   /* bit i is set if input i holds ids */
+    unsigned gradients; /* bit i is set if input i has a gradient after the backward pass */
+    uint64_t chips;     /* number of chips that share the model; 0 counts as 1 */
     struct tts_value *(*run)(struct tts_autograd *ag, struct tts_value *const in[]);
-    struct row on, off; /* forward pass, with and without gradients */
-    /* Backward pass: first the initial gradient of ones, then the operation's own sizes, then
-     * the frees. */
+    /* Sizes that the forward pass allocates (+) and frees (-), with and without gradients. */
+    struct row on, off;
+    /* The same for the backward pass: the ones as the first gradient, then the sizes of the
+     * operation, then the frees. */
     struct row backward;
 };
 
@@ -34,8 +36,8 @@ static inline void drop_all(struct rig *rig, struct tts_value **in)
         tts_value_drop(&rig->ag, in[i]);
 }
 
-/* Checks that the output and extra tensors stay while only the graph's node holds them, and
- * that they are freed with the graph. */
+/* Checks that the output and the kept tensors stay while only the node holds them, and that
+ * they are freed with the graph. */
 static inline void op_keeps(const struct op_case *op)
 {
     struct rig rig;
@@ -52,8 +54,8 @@ static inline void op_keeps(const struct op_case *op)
     rig_close(&rig);
 }
 
-/* Checks that only the output remains without gradients, and that it is freed with its last
- * holder. */
+/* Checks that without gradients only the output stays, and that it is freed when its last
+ * holder drops it. */
 static inline void op_keeps_nothing(const struct op_case *op)
 {
     struct rig rig;
@@ -65,7 +67,7 @@ static inline void op_keeps_nothing(const struct op_case *op)
     T_EQ(rig.ag.node_count, 0);
     row_is(&rig, op->name, op->off);
     int64_t before = rig.live;
-    /* The output shares the data of an input if the operation allocated nothing. */
+    /* If the operation allocates nothing, its output shares the data of an input. */
     bool is_shared = out->data.storage->owners > 1;
     tts_value_drop(&rig.ag, out);
     T_EQ(before - rig.live, is_shared ? 0 : (int64_t)bytes);

@@ -7,7 +7,7 @@
 #include "harness/t.h"
 #include "plan/fit.h"
 
-/* Returns a Llama model whose activations exceed its parameters at a batch of 8. */
+/* Returns a Llama model whose activations are larger than its parameters at a batch of 8. */
 static inline struct tts_workload small_llama(void)
 {
     return (struct tts_workload){
@@ -28,7 +28,7 @@ static inline struct tts_workload small_llama(void)
     };
 }
 
-/* Returns a similar model with hardly any activations: almost all memory depends on the
+/* Returns a Llama model with hardly any activations, so that almost all memory depends on the
  * parameters. */
 static inline struct tts_workload wide_llama(void)
 {
@@ -59,8 +59,8 @@ static inline struct tts_fit *fit_of(const struct tts_workload *workload,
     return fit;
 }
 
-/* Returns the peak of each bank if memory is not limited, on a device with the number of chips
- * of `board`. */
+/* Returns the peak in each bank if memory has no limit, on a device that has as many chips as
+ * `board`. */
 static inline uint64_t bank_peak_on(const struct tts_workload *workload, const char *board)
 {
     struct tts_chip chip = chip_of("p150");

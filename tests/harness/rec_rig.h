@@ -1,5 +1,4 @@
-/* rec_rig.h: writes one block of a recording and compares the items read back with the items
- * written. */
+/* rec_rig.h: writes one block of a recording, reads it back, and compares the items. */
 #pragma once
 
 #include "base/bytes.h"
@@ -12,7 +11,7 @@
 
 enum { CAPACITY = 9000, NUMBER = 42, BEGIN = 1000 };
 
-/* One block that is being written, with its items. */
+/* A block that is being written, and the items written to it. */
 struct rig {
     struct tts_recenc enc;
     struct tts_recdec dec;
@@ -80,13 +79,13 @@ static inline bool is_known(const uint64_t *hashes, size_t count, uint64_t hash)
     return hash == 0;
 }
 
-/* Checks that the block contains exactly the items that were written, each with its time, and
- * each name before its first use. */
+/* Checks that the block has exactly the items that were written, each with its time, and each
+ * name before the first item that uses it. */
 static inline void block_holds(void)
 {
     static uint64_t names[DRAW_ITEMS];
     size_t at = 0, name_count = 0, used = tts_recenc_used(&rig.enc);
-    /* of exact size, so that a sanitizer detects a read after the end */
+    /* The copy has the exact size, so that a sanitizer detects a read after its end. */
     unsigned char *exact = malloc(used + (used == 0));
     struct tts_item item;
     struct tts_error err;

@@ -1,5 +1,5 @@
-/* recfile_rig.h: recordings as files: writes them block by block without a recorder, reads them
- * back and compares them. */
+/* recfile_rig.h: writes recordings block by block without a recorder, reads them back, and
+ * compares the items. */
 #pragma once
 
 #include "base/bytes.h"
@@ -17,8 +17,9 @@
 
 /* ---- memory ---- */
 
-/* Large blocks are mostly untouched and expensive for a sanitizer. They come from mmap(), and
- * the block freed last is used again. Small blocks come from malloc(). */
+/* Most of a large block is never touched, and a sanitizer would need much time for it. So large
+ * blocks come from mmap(), and the one freed last is used again. Small blocks come from
+ * malloc(). */
 enum { THRIFT_LARGE = 1 << 17, THRIFT_KEPT = 1 << 20 };
 
 static struct {
@@ -128,7 +129,7 @@ static inline uint64_t *image_commit(struct image *image, uint64_t number)
     return (void *)(image->bytes + image_off(image, number) + TTS_REC_COMMIT_OFF);
 }
 
-/* Begins the next block at the given time. */
+/* Begins the next block with the given time. */
 static inline void image_block(struct image *image, uint64_t time_ns, bool has_keyframe,
                                bool in_keyframe)
 {
@@ -162,7 +163,8 @@ static inline bool image_fits(struct image *image, const struct tts_item *item)
     return true;
 }
 
-/* Writes an item to the current block, or to the next one if it does not fit. */
+/* Writes an item to the current block. If the item does not fit, begins the next block
+ * first. */
 static inline void image_item(struct image *image, const struct tts_item *item)
 {
     if (image->state.blocks == 0)
@@ -196,8 +198,8 @@ static inline void write_file(const char *path, const void *bytes, size_t len)
     T_EQ(fclose(out), 0);
 }
 
-/* Writes the file. A recording that was not ended has one place more than it needs, as a
- * recorder reserves it. */
+/* Writes the image to a file. The file of a recording that was not ended has one more place
+ * than it needs, because a recorder reserves places before it needs them. */
 static inline void image_write(const struct image *image, const char *path)
 {
     size_t reserved = image_off(image, image->state.blocks + 1);
@@ -208,7 +210,7 @@ static inline void image_write(const struct image *image, const char *path)
                                                                     : reserved);
 }
 
-/* Makes a file with `count` items of a story. */
+/* Makes an image with `count` items of a story. */
 static inline void image_of(struct image *image, uint64_t seed, uint32_t count,
                             uint64_t place_bytes)
 {
@@ -270,7 +272,7 @@ static inline uint64_t sum_op(uint64_t sum, const struct tts_item_op *op)
     return op->hash ? sum_text(sum, op->name, op->name_len) : sum;
 }
 
-/* Returns a checksum of the fields that the kind of the item has, except its time. */
+/* Returns a checksum of all fields that an item of its kind has, without the time. */
 static inline uint64_t sum_item(const struct tts_item *item)
 {
     uint64_t sum = sum_u64(sum_u64(1, item->kind), item->seq);
@@ -299,7 +301,7 @@ static inline uint64_t sum_item(const struct tts_item *item)
 struct gist {
     uint64_t *sums, *times;
     size_t count, capacity;
-    enum tts_status status; /* status that ended the reading */
+    enum tts_status status; /* the status that ended the reading */
     struct tts_error err;
 };
 
@@ -321,8 +323,8 @@ static inline void gist_done(struct gist *gist)
     free(gist->times);
 }
 
-/* Returns true if the item is compared. Names and keyframes are not compared, because the
- * writer chooses where to put them. */
+/* Returns true if the item is compared. Names and items of keyframes are not, because a writer
+ * may put them anywhere. */
 static inline bool is_told(const struct tts_item *item, bool *in_keyframe)
 {
     bool was_in = *in_keyframe;
@@ -333,7 +335,7 @@ static inline bool is_told(const struct tts_item *item, bool *in_keyframe)
     return !was_in && item->kind != TTS_ITEM_KEYFRAME && item->kind != TTS_ITEM_NAME;
 }
 
-/* Reads from the current position to the end. */
+/* Reads from the current position to the end of the file. */
 static inline void gist_rest(struct gist *gist, struct tts_recfile *file)
 {
     struct tts_item item;
@@ -368,7 +370,8 @@ static inline struct gist gist_of_story(uint64_t seed, uint32_t count)
     return gist;
 }
 
-/* Checks that `got` is a prefix of `all`. Times may differ by one unit. */
+/* Checks that the items of `got` are the first items of `all`. A time may differ by one
+ * unit. */
 static inline void check_prefix(const struct gist *got, const struct gist *all)
 {
     T_TRUE(got->count <= all->count);
@@ -393,7 +396,8 @@ static inline void check_error(const struct tts_error *err, enum tts_status stat
     T_TRUE(err->text[0] != '\0');
 }
 
-/* Checks that a damaged file gives all items, or a prefix and an error with a position. */
+/* Checks that reading a damaged file returns all items, or the first ones and then an error
+ * with a place. */
 static inline void check_damaged(const char *path, const struct gist *all)
 {
     struct gist got = gist_of_file(path);
@@ -403,13 +407,13 @@ static inline void check_damaged(const char *path, const struct gist *all)
     } else {
         T_TRUE(got.status == TTS_E_SYNTAX || got.status == TTS_E_RANGE);
         check_error(&got.err, got.status);
-        const char *text = got.err.text; /* names the block and its byte, or the header */
+        const char *text = got.err.text; /* must name the block and its byte, or the header */
         T_TRUE(strstr(text, "at byte") || strstr(text, "header") || strstr(text, "recording"));
     }
     gist_done(&got);
 }
 
-/* Checks every file that differs from `path` in one byte. */
+/* Checks all files that differ from the file at `path` in one byte. */
 static inline void check_flips(const char *path)
 {
     struct stat info;
@@ -429,7 +433,7 @@ static inline void check_flips(const char *path)
     gist_done(&all);
 }
 
-/* Checks the file truncated to every possible length. The file is empty afterwards. */
+/* Checks the file at `path` truncated to every possible length. It is empty afterwards. */
 static inline void check_cuts(const char *path)
 {
     struct stat info;

@@ -1,5 +1,5 @@
-/* recorded_rig.h: reads a recording in the simplest possible way: the whole file in memory,
- * block after block, every item passed to a function. For tests of code that writes
+/* recorded_rig.h: reads a recording in the simplest way: it holds the whole file in memory
+ * and passes every item, block by block, to a function. For tests of code that writes
  * recordings. */
 #pragma once
 
@@ -18,7 +18,7 @@ struct recording {
     size_t len;
     struct tts_rec_header header;
     struct tts_rec_state state;
-    /* the readable blocks; `first_block` is above 0 only for a black box */
+    /* The blocks that can be read. Only a black box has a first_block above 0. */
     uint64_t first_block, blocks;
     uint64_t last_seq, last_tick;
 };
@@ -32,7 +32,8 @@ static inline unsigned char *recording_block(const struct recording *rec, uint64
     return off + TTS_REC_BLOCK_HEADER_BYTES <= rec->len ? rec->bytes + off : NULL;
 }
 
-/* Returns the block, or NULL if it has not begun or another block is in its place. */
+/* Returns the header of the block. Returns NULL if the block was not begun, or if another block
+ * is in its place. */
 static inline const unsigned char *recording_look(const struct recording *rec, uint64_t number,
                                                   struct tts_rec_block *block)
 {
@@ -62,7 +63,7 @@ static inline struct recording recording_open(const char *path)
     struct tts_rec_block block;
     rec.blocks = rec.state.blocks;
     while (recording_look(&rec, rec.blocks, &block))
-        /* the block began, but the program was killed before the state counted it */
+        /* The block was begun, but the program was killed before the state counted it. */
         rec.blocks++;
     if (rec.header.places > 0 && rec.blocks > rec.header.places)
         rec.first_block = rec.blocks - rec.header.places;
@@ -76,8 +77,8 @@ static inline void recording_close(struct recording *rec)
     free(rec->bytes);
 }
 
-/* Passes every item to `fn`. Every block must be complete and continue where the block before
- * it ended. */
+/* Passes every item to `fn`. Checks that every block is complete and continues after the
+ * previous block. */
 static inline void recording_each(struct recording *rec, recording_fn fn, void *ctx)
 {
     static struct tts_recdec dec;
@@ -115,7 +116,7 @@ static inline void recording_each(struct recording *rec, recording_fn fn, void *
     }
 }
 
-/* ---- as text: one line per item, without names ---- */
+/* ---- as text: one line for each item, without names ---- */
 
 struct recording_text {
     char *text;
@@ -251,13 +252,13 @@ static inline void say_item(void *ctx, const struct tts_item *item, uint64_t tim
     }
 }
 
-/* Returns the end of the line at `at`, after its newline. */
+/* Returns the place after the line that begins at `at`, and after its newline. */
 static inline char *line_end(char *at)
 {
     return strchr(at, '\n') + 1;
 }
 
-/* Sorts the buffers of a keyframe by their text, because their order is not defined. */
+/* Sorts the lines of the buffers in a keyframe, because the buffers have no defined order. */
 static inline void sort_lives(char *text)
 {
     bool is_sorted = false;
@@ -277,7 +278,7 @@ static inline void sort_lives(char *text)
     }
 }
 
-/* Returns the recording as text. The caller frees it. */
+/* Returns the recording as text. The caller frees the text. */
 static inline char *text_of_recording(const char *path)
 {
     struct recording rec = recording_open(path);

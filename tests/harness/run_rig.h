@@ -1,4 +1,5 @@
-/* run_rig.h: complete runs of a workload, observed from outside: phases, operations, sizes. */
+/* run_rig.h: runs a whole workload and observes it from outside: its phases, its operations,
+ * and the sizes it allocates. */
 #pragma once
 
 #include "harness/device_rig.h"
@@ -9,13 +10,13 @@ enum { RUN_PHASES = 16, RUN_OPS = 4096 };
 struct run_phase {
     char name[40];
     int64_t peak, change, allocated;
-    size_t ops; /* operations that began before the end of the phase */
+    size_t ops; /* number of operations that began before the phase ended */
 };
 
 struct run_op {
     const char *name;
     int32_t layer;
-    int64_t first; /* first allocation; 0: none */
+    int64_t first; /* size of the first allocation; 0 if there is none */
 };
 
 struct run {
@@ -72,7 +73,7 @@ static inline void run_op_end(void *ctx)
     run->in_op = false;
 }
 
-/* Runs the workload and checks that no memory is left. The caller provides `run` because it is
+/* Runs the workload and checks that no memory is left. The caller provides *run, because it is
  * large. */
 static inline void run_whole(struct run *run, const struct tts_workload *workload)
 {
@@ -100,14 +101,14 @@ static inline const struct run_phase *phase_of(const struct run *run, const char
 
 /* --- sizes ------------------------------------------------------------------------------- */
 
-/* Sizes, named by the symbols of the published rules, for one chip without tensor
- * parallelism. */
+/* The sizes of a model on one chip, without tensor parallelism. Their names are the symbols of
+ * the published rules. */
 struct sizes {
     int64_t b, s, e, h, d, l;
     int64_t u, n, a, m, kv, f, lg, id, lse, t, g;
-    /* weights: E x E, of kv, of one mlp matrix, of a token table */
+    /* The sizes of weights: of E x E, of kv, of one matrix of the MLP, of a table of tokens. */
     int64_t w_e, w_kv, w_f, emb;
-    int64_t p; /* number of all parameters */
+    int64_t p; /* the size of all parameters */
 };
 
 static inline struct sizes sizes_of(const struct tts_workload *workload)
@@ -142,7 +143,7 @@ static inline struct sizes sizes_of(const struct tts_workload *workload)
     return z;
 }
 
-/* Returns a model of two blocks. All sizes are different. */
+/* Returns a model with two blocks in which no two sizes are equal. */
 static inline struct tts_workload small_llama(enum tts_recipe recipe)
 {
     return (struct tts_workload){.model = {.family = TTS_FAMILY_LLAMA,

@@ -1,6 +1,6 @@
-/* runtime_rig.h: a runtime on a device that only counts. The rig keeps the row of sizes that
- * are allocated (+) and freed (-), so that a test can state everything that an operation does
- * to memory. */
+/* runtime_rig.h: a runtime on a device that only counts. The rig keeps the row of the sizes
+ * that were allocated (+) and freed (-), so that a test can state the whole effect of an
+ * operation on memory. */
 #pragma once
 
 #include "harness/device_rig.h"
@@ -8,7 +8,7 @@
 
 #include <inttypes.h>
 
-/* Small values, chosen so that no two of the sizes below are equal. */
+/* Small numbers, chosen so that no two of the sizes below are equal. */
 enum {
     BATCH = 3,
     SEQUENCE = 224,
@@ -22,27 +22,27 @@ enum {
     ROWS = BATCH * SEQUENCE,
 };
 
-/* X(name, bytes), in the order of the published rules. */
+/* The sizes in the order of the published rules: X(name, bytes). */
 #define RIG_SIZES(X)                                                                           \
     X(U, 2 * ROWS * WIDTH)                        /* activations */                            \
-    X(N, 64 * ROWS)                               /* a column */                               \
+    X(N, 64 * ROWS)                               /* one column of activations */              \
     X(A, 2 * BATCH * HEADS * SEQUENCE * SEQUENCE) /* attention weights */                      \
     X(M, 2 * SEQUENCE * SEQUENCE)                 /* mask */                                   \
     X(KV, 2 * ROWS * 2 * GROUPS * HEAD)           /* k and v together */                       \
-    X(KV_2, KV / 2)                               /* one of them */                            \
-    X(F, 2 * ROWS * MLP)                          /* inside the mlp */                         \
+    X(KV_2, KV / 2)                               /* k or v alone */                           \
+    X(F, 2 * ROWS * MLP)                          /* activations inside the MLP */             \
     X(LG, 2 * ROWS * VOCABULARY_32)               /* logits */                                 \
-    X(ID, 4 * ROWS)                               /* ids or targets */                         \
-    X(LSE, 4 * BATCH * HEADS * SEQUENCE * 32)     /* fp32 */                                   \
-    X(T, 2048)                                    /* a tile */                                 \
-    X(T_B, BATCH *T)                              /* a tile for each sample */                 \
-    X(G, 64 * WIDTH)                              /* gamma, beta, bias of that width */        \
-    X(B_F, 64 * MLP)                              /* bias of the mlp's width */                \
-    X(SE, 2 * SEQUENCE * WIDTH)                   /* positions; sums over the batch */         \
-    X(SE_WIDE, 4 * SEQUENCE * WIDTH)              /* in fp32 */                                \
+    X(ID, 4 * ROWS)                               /* token ids, or targets */                  \
+    X(LSE, 4 * BATCH * HEADS * SEQUENCE * 32)     /* a column of fp32 tiles for attention */   \
+    X(T, 2048)                                    /* one tile */                               \
+    X(T_B, BATCH *T)                              /* one tile for each sample */               \
+    X(G, 64 * WIDTH)                 /* gamma, beta, or a bias as wide as the model */         \
+    X(B_F, 64 * MLP)                 /* a bias as wide as the MLP */                           \
+    X(SE, 2 * SEQUENCE * WIDTH)      /* the table of positions; sums over the batch */         \
+    X(SE_WIDE, 4 * SEQUENCE * WIDTH) /* the same in fp32 */                                    \
     X(U_WIDE, 2 * U)                                                                           \
     X(U_3, 3 * U)                                                                              \
-    X(W_E, 2 * WIDTH * WIDTH) /* weights */                                                    \
+    X(W_E, 2 * WIDTH * WIDTH) /* a square matrix of weights */                                 \
     X(W_F, 2 * WIDTH * MLP)                                                                    \
     X(W_KV, 2 * WIDTH * 2 * GROUPS * HEAD)                                                     \
     X(W_V, 2 * VOCABULARY_32 * WIDTH)
@@ -83,10 +83,10 @@ enum { RIG_ROW_MAX = 1024 };
 struct rig {
     struct tts_device *device;
     struct tts_autograd ag;
-    int64_t row[RIG_ROW_MAX]; /* sizes since the last rig_look() */
+    int64_t row[RIG_ROW_MAX]; /* the sizes since the last call of rig_look() */
     size_t count;
-    /* `peak` is the largest value since the last rig_look(), above the live bytes of that time.
-     */
+    /* `peak` is the largest number of live bytes since the last call of rig_look(), minus the
+     * live bytes at that call. */
     int64_t live, peak;
     int64_t base;
 };
@@ -107,7 +107,7 @@ static inline void rig_event(void *ctx, const struct tts_device_event *event)
     rig->count++;
 }
 
-/* Clears the row. */
+/* Clears the row, so that the next row begins here. */
 static inline void rig_look(struct rig *rig)
 {
     rig->count = 0;
@@ -130,7 +130,7 @@ static inline void rig_open(struct rig *rig)
     rig_open_with(rig, NULL, NULL);
 }
 
-/* Checks that no call failed and no memory is left. */
+/* Releases the rig. Checks that no call has failed and that no memory is left. */
 static inline void rig_close(struct rig *rig)
 {
     T_EQ(rig->ag.rt.status, TTS_OK);
@@ -149,7 +149,7 @@ static inline void print_row(const char *what, const int64_t *sizes, size_t coun
     print_error("\n");
 }
 
-/* Checks that the row is equal to `expected`, then clears the row. */
+/* Checks that the row is `expected`, then clears it. */
 static inline void row_is(struct rig *rig, const char *what, struct row expected)
 {
     bool same = rig->count == expected.count;

@@ -1,5 +1,5 @@
-/* same_item.h: compares two items field by field, as far as their kinds have the fields. Slow
- * and obvious. */
+/* same_item.h: compares two items in a slow and obvious way: all fields that items of their
+ * kind have. */
 #pragma once
 
 #include "model/item.h"
@@ -12,7 +12,7 @@ static inline bool same_text(const char *a, size_t a_len, const char *b, size_t 
     return a_len == b_len && (a_len == 0 || memcmp(a, b, a_len) == 0);
 }
 
-/* Returns true if both names are stored as the same name (opnames.h). */
+/* Returns true if a recording stores both names as the same name (opnames.h). */
 static inline bool same_op_name(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     char a_kept[TTS_OP_NAME_MAX], b_kept[TTS_OP_NAME_MAX];
@@ -62,14 +62,14 @@ static inline bool same_alloc(const struct tts_event *a, const struct tts_event 
            (a->page_bytes == 0 || (a->cores == b->cores && a->placement == b->placement));
 }
 
-/* Compares two events, except the operation in which they happened. The caller compares
+/* Compares two events without the operation in which they happened; the caller compares
  * that. */
 static inline bool same_event(const struct tts_event *a, const struct tts_event *b)
 {
     if (a->kind != b->kind)
         return false;
     switch (a->kind) {
-    case TTS_EVENT_ALLOC: /* an allocation of 0 bytes stores only the device */
+    case TTS_EVENT_ALLOC: /* an allocation of 0 bytes stores only its device */
         return a->device == b->device && a->size_bytes == b->size_bytes &&
                (a->size_bytes == 0 || same_alloc(a, b));
     case TTS_EVENT_FREE:
@@ -95,7 +95,7 @@ static inline bool same_event(const struct tts_event *a, const struct tts_event 
     return false;
 }
 
-/* Returns true if the event stores the operation in which it happened. */
+/* Returns true if a recording stores the operation in which the event happened. */
 static inline bool keeps_op(const struct tts_event *event)
 {
     switch (event->kind) {
@@ -124,7 +124,7 @@ static inline bool same_live(const struct tts_live *a, const struct tts_live *b)
            a->seq == b->seq && a->device == b->device && a->pool == b->pool;
 }
 
-/* Compares everything except the time. */
+/* Compares two items without their times. */
 static inline bool same_item(const struct tts_item *a, const struct tts_item *b)
 {
     if (a->kind != b->kind || a->seq != b->seq)

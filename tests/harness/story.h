@@ -1,5 +1,6 @@
-/* story.h: random items as the recorder of a program would write them: every kind of event on
- * four devices, two of them chips of a third, in operations, phases and traces. */
+/* story.h: random items as the recorder of a program would write them. They are events of every
+ * kind on four devices, two of which are chips of a third one, in operations, phases and
+ * traces. */
 #pragma once
 
 #include "harness/t.h"
@@ -18,10 +19,10 @@ struct story {
         uint64_t id;
         uint32_t device;
     } live[STORY_LIVE_MAX];
-    uint32_t op;     /* current operation plus 1; 0: none */
-    uint32_t told;   /* number of items so far */
-    bool active[4];  /* active captures; the first has number 1 */
-    bool only_plain; /* only DRAM and no refused requests; for long stories */
+    uint32_t op;     /* number of the current operation + 1; 0: no operation */
+    uint32_t told;   /* number of items made so far */
+    bool active[4];  /* tells which captures are active; the first capture has number 1 */
+    bool only_plain; /* makes only DRAM buffers and no refused requests, for long stories */
     char names[STORY_NAMES][32];
     struct tts_core_range ranges[2];
     struct tts_failure failure;
@@ -145,7 +146,7 @@ static inline void story_failure(struct story *story, struct tts_item *item)
     item->op = story_op(story);
 }
 
-/* Begins or ends a capture, or cuts its phase. */
+/* Makes an item that begins a capture, ends one, or cuts its phase. */
 static inline void story_phase(struct story *story, struct tts_item *item)
 {
     uint32_t capture = 1 + (uint32_t)story_draw(story, 3);
@@ -189,7 +190,7 @@ static inline void story_event(struct story *story, struct tts_item *item)
     item->seq = ++story->seq;
 }
 
-/* Returns the next item with its time. Its pointers are valid until the next call. */
+/* Returns the next item, with its time. Its pointers are valid until the next call. */
 static inline void story_next(struct story *story, struct tts_item *item)
 {
     memset(item, 0, sizeof *item);

@@ -1,6 +1,6 @@
-/* t.h: short names for cmocka. A test program is a .c file of T_TESTs linked with t.c, which
- * contains main. It runs all tests in order, or the tests whose name matches the first argument
- * ("*" is a wildcard). */
+/* t.h: short names for cmocka. A test program is a .c file with T_TESTs, linked with t.c, which
+ * has main(). The program runs all tests in their order. If it has an argument, it runs the
+ * tests whose names match the argument ("*" is a wildcard). */
 #pragma once
 
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-/* A test, registered before main: T_TEST(what_must_hold) { ... } */
+/* Defines a test and registers it before main() runs: T_TEST(what_must_hold) { ... } */
 #define T_TEST(name)                                                                           \
     static void name(void **state);                                                            \
     __attribute__((constructor)) static void name##_register(void)                             \
@@ -26,11 +26,10 @@
 
 void t_register(const char *name, CMUnitTestFunction test);
 
-/* Returns the next number of a xorshift64* sequence. Only `state` (never 0) determines the
- * sequence. */
+/* Returns the next number of a sequence (xorshift64*). The sequence depends only on *state,
+ * which must not be 0. */
 uint64_t t_random(uint64_t *state);
 
-/* Returns the path of `name` in a directory that belongs to this process. The directory is
- * removed with its contents when main returns. The path is valid until the eighth call after
- * it. */
+/* Returns the path of `name` in a directory of this process. The directory is removed with its
+ * content when main() returns. The path is valid until the eighth call after this one. */
 const char *t_scratch(const char *name);

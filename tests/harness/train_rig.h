@@ -1,4 +1,4 @@
-/* train_rig.h: reads a training file and checks its values, for the tests of that reader. */
+/* train_rig.h: reads a training file and checks its values. */
 #pragma once
 
 #include "harness/t.h"
@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static struct tts_trainfile held; /* static because it has about 20 KB */
+static struct tts_trainfile held; /* static, because it has about 20 KB */
 
 #define V(key) (&held.key)
 

@@ -1,4 +1,4 @@
-/* trainlog_rig.h: writes logs, reads them and keeps all runs. */
+/* trainlog_rig.h: writes a log, reads it, and keeps all its runs. */
 #pragma once
 
 #include "harness/t.h"
@@ -12,7 +12,7 @@
 
 enum { RUNS_MAX = 300, PHASES_MAX = 40 };
 
-/* The runs of the last log. Their phases are copies. */
+/* The runs of the log that was read last, with copies of their phases. */
 static struct tts_run runs[RUNS_MAX];
 static struct tts_run_phase run_phases[RUNS_MAX][PHASES_MAX];
 static size_t run_count;
@@ -32,8 +32,8 @@ static struct tts_error failure;
     "  L1: Peak CB " cb " MB, Peak Buffer " buffer " MB, Peak Total " total " MB\n"
 #define PHASE(name) "--- " name " ---\n" SEGMENT("3.00", "4.00", "2.00", "+2.00")
 
-/* One phase as a log prints it. Its DRAM figures are 3, 4, 2, +2, 3 and 2 MB, and its L1
- * figures 0.25, 0.50 and 0.75 MB. */
+/* One phase as a log prints it. Its DRAM figures are 3, 4, 2, +2, 3 and 2 MB. Its L1 figures
+ * are 0.25, 0.50 and 0.75 MB. */
 #define BODY(name)                                                                             \
     "\n" PHASE(name) CUMULATIVE("3.00", "2.00")                                                \
         L1("0.25", "0.50", "0.75") "\n=== Final Totals ===\n" OVERALL("3.00", "2.00")
@@ -59,7 +59,7 @@ static inline void keep_run(const struct tts_run *run)
     run_count++;
 }
 
-/* Reads a file to its end. Returns the final status. */
+/* Reads a log to its end. Returns the status of the last read. */
 static inline enum tts_status read_path(const char *path)
 {
     struct tts_trainlog *log = NULL;
@@ -96,7 +96,7 @@ static inline void expect_figure(size_t run, size_t phase, enum tts_run_figure f
     T_EQ(runs[run].phases[phase].figures[figure].bytes, MB(mb));
 }
 
-/* Expects the figures of BODY under this name. */
+/* Checks that a phase has this name and the figures of BODY. */
 static inline void expect_body(size_t run, size_t phase, const char *name)
 {
     static const double wanted[TTS_RUN_L1_CORE] = {3, 4, 2, 2, 3, 2, 0.25, 0.5, 0.75};
@@ -106,7 +106,7 @@ static inline void expect_body(size_t run, size_t phase, const char *name)
         expect_figure(run, phase, (enum tts_run_figure)i, wanted[i]);
 }
 
-/* Expects a complete block with one phase and without notes. */
+/* Checks that a run is a complete block with one phase, and has no notes. */
 static inline void expect_whole(size_t run, const char *rank, const char *name)
 {
     T_TRUE(run < run_count);
@@ -126,7 +126,7 @@ static inline void expect_note(size_t run, size_t note, uint64_t line, const cha
     T_EQ(runs[run].notes[note].line, line);
 }
 
-/* Returns the text with `prefix` before each line. The caller frees it. */
+/* Returns a copy of the text with `prefix` before each line. The caller frees it. */
 static inline char *with_prefix(const char *prefix, const char *text)
 {
     size_t lines = 1;
@@ -142,7 +142,7 @@ static inline char *with_prefix(const char *prefix, const char *text)
     return out;
 }
 
-/* Returns the text with `end` in place of each newline. The caller frees it. */
+/* Returns a copy of the text with `end` in place of each newline. The caller frees it. */
 static inline char *with_ends(const char *text, const char *end)
 {
     char *out = malloc((strlen(end) + 1) * strlen(text) + 1), *at = out;

@@ -1,4 +1,5 @@
-/* trainmem_rig.h: training runs as a log prints them, and checks of their analysis. */
+/* trainmem_rig.h: makes training runs with the figures that a log prints, and checks their
+ * analysis. */
 #pragma once
 
 #include "analysis/trainmem.h"
@@ -15,7 +16,7 @@ struct built {
     struct tts_run_phase phases[PHASES];
 };
 
-/* Converts a printed number of MB to bytes. */
+/* Converts a number of MB, as a log prints it, to bytes. */
 static inline int64_t mb(double value)
 {
     double bytes = value * 1048576;
@@ -44,7 +45,7 @@ static inline struct tts_run_phase *add_phase(struct built *built, const char *n
     return phase;
 }
 
-/* Sets the cumulative figures as printed, if they do not follow from the other figures. */
+/* Sets the cumulative figures of a phase if they do not follow from its other figures. */
 static inline void print_cumulative(struct built *built, double peak, double current)
 {
     struct tts_run_phase *phase = &built->phases[built->run.phase_count - 1];
@@ -81,7 +82,8 @@ static inline struct tts_trainmem analyse(const struct built *built)
     return mem;
 }
 
-/* Checks the size to within 0.005 MB, the precision of the printed value. */
+/* Checks that the size differs by at most 0.005 MB, which is the precision of a printed
+ * value. */
 static inline void assert_mb(int64_t bytes, double expected)
 {
     int64_t away = bytes - mb(expected);
@@ -102,7 +104,7 @@ static inline void assert_difference(const struct tts_train_size *size, int64_t 
     T_EQ(difference, expected);
 }
 
-/* Checks the parts in the order of the stack. */
+/* Checks the parts of the peak, in the order in which the chart stacks them. */
 static inline void assert_parts(const struct tts_trainmem *mem,
                                 const double expected[TTS_RUN_PARTS])
 {

@@ -61,7 +61,7 @@ static inline struct tts_event *alloc_event(struct rig *rig, enum tts_pool pool,
     event->size_bytes = size_bytes;
     event->page_bytes = page_bytes;
     if (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL)
-        /* An event in L1 must state a value; any value will do. */
+        /* an event in L1 must have a value; which one does not matter */
         event->bytes_per_bank = page_bytes;
     return event;
 }
@@ -73,7 +73,7 @@ static inline void alloc_in(struct rig *rig, enum tts_pool pool, uint64_t id,
     feed(rig);
 }
 
-/* Allocates `pages` pages of 2048 bytes in each of the 12 banks of an n150. */
+/* Allocates `pages` pages of 2048 bytes in each of the 12 DRAM banks of an n150. */
 static inline void rows(struct rig *rig, uint64_t id, uint64_t pages)
 {
     alloc_in(rig, TTS_POOL_DRAM, id, pages * 2048 * 12, 2048);
@@ -142,7 +142,7 @@ static inline enum tts_status try_kept(void *ctx, uint64_t bank_bytes, bool *pas
     return tts_whatif_try(ctx, bank_bytes, passes, err);
 }
 
-/* Returns the smallest bank size that passes, from the stored steps. */
+/* Returns the smallest size of a bank with which the stored steps succeed. */
 static inline struct tts_whatif_found smallest(struct rig *rig)
 {
     struct tts_whatif_pool dram = pool_of(rig, TTS_POOL_DRAM);
