@@ -186,7 +186,8 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
             (struct tts_device_trace){.address = out->address,
                                       .bytes = request.size_bytes,
                                       .water = higher(water.taken_end, water.given_end)};
+    /* After any other failure the capture continues, so that the caller can try again. */
     if (status == TTS_OK || status == TTS_E_FULL)
-        end_capture(d); /* after another failure the capture goes on: try again */
+        end_capture(d);
     return status;
 }
