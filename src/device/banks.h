@@ -47,8 +47,8 @@ struct tts_banks_config {
     uint64_t block_alignment_bytes; /* alignment of every block, and smallest block size */
     uint32_t banks;                 /* at least 1 */
     uint64_t limit; /* copied to the state only; a request has its own limit (tts_banks_wish) */
-    const struct tts_dependency
-        *dependencies;       /* NULL: there is one allocator, without dependencies */
+    /* NULL: there is one allocator, without dependencies. */
+    const struct tts_dependency *dependencies;
     size_t dependency_count; /* every id up to the largest one in the lists is an allocator */
 };
 

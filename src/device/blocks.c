@@ -260,7 +260,8 @@ static enum tts_status take_at(struct tts_blocks *common, uint64_t start, uint64
 
 /* ---- giving ---- */
 
-/* Handles the rare cases: the next block is in another leaf, or the leaf is full. */
+/* Gives a block back in the rare cases: the next free block is in another leaf, or the leaf is
+ * full. */
 static TTS_COLD enum tts_status give_apart(struct blocks *b, struct map_slot taken,
                                            struct tts_unit_block block, uint64_t *end)
 {

@@ -18,8 +18,8 @@
 
 enum {
     BUCKETS = 14,
-    SLOTS = (BUCKETS + 1) *
-            TTS_HALF, /* the last bucket serves only as the next one of the bucket before it */
+    /* The last bucket serves only as the next one of the bucket before it. */
+    SLOTS = (BUCKETS + 1) * TTS_HALF,
     MAX_SEGMENTS = 1 << 23, /* low enough that every id fits in 32 bits */
 };
 

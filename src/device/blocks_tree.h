@@ -20,8 +20,8 @@ enum {
     FANOUT = 64,
     MAX_HEIGHT = 12, /* enough for 32^11 operations, because a node splits only after 32 splits
                         below it */
-    LEAF_THIN =
-        TTS_ROW / 8, /* a leaf with at most this many blocks is joined with a neighbour */
+    /* A leaf with at most this many blocks is joined with a neighbour. */
+    LEAF_THIN = TTS_ROW / 8,
     LEAF_JOINED =
         TTS_ROW * 5 /
         8, /* two leaves are joined only if they have at most this many blocks together */

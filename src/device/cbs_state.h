@@ -30,8 +30,8 @@ struct tts_cbs {
     uint64_t program_id;
     struct tts_cb_placed *placed;
     size_t count, capacity;
-    struct tts_core_range
-        *ranges; /* the ranges of all circular buffers, in the order of placement */
+    /* The ranges of all circular buffers, in the order of placement. */
+    struct tts_core_range *ranges;
     size_t range_count, range_capacity;
     struct tts_cbs_region *regions; /* in the order in which they were first named */
     size_t region_count, region_capacity;

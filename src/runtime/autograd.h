@@ -56,8 +56,8 @@ struct tts_node {
 struct tts_autograd {
     struct tts_runtime rt;
     bool gradients; /* false while nothing makes a node */
-    bool
-        prunes; /* only operations with an input that has needs_gradient make a node (rule 2) */
+    /* Only operations with an input that has needs_gradient make a node (rule 2). */
+    bool prunes;
     struct tts_slab values;
     struct tts_value nowhere; /* tts_value_new() returns this value after a failure */
     struct tts_node *nodes;

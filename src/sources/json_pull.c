@@ -106,8 +106,8 @@ enum tts_jsonpull_expect {
 /* The window holds the input from `token` to `end`. A '"' after `end` stops every search.
  * Invariant: window <= token <= at <= end. */
 struct tts_jsonpull {
-    const unsigned char
-        *token;              /* the beginning of the current token, which stays in the window */
+    /* The beginning of the current token, which stays in the window. */
+    const unsigned char *token;
     const unsigned char *at; /* the first byte that is not in a returned token */
     unsigned char *end;
     enum tts_jsonpull_expect expect;

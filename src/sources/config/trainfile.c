@@ -107,8 +107,7 @@ static const struct tts_yamlmap_row rows[] = {
     OF(TRAINING, "validation_batch_size", PASS),
     OF(TRAINING, "weight_sync_every", PASS),
     OF(TRAINING, "grpo_config", GRPO),
-    OF(TRAINING, "multihost_config",
-       PIPELINE), /* the path of a file with the section multihost_config */
+    OF(TRAINING, "multihost_config", PIPELINE), /* the path of a file with this section */
     OF(TRAINING, "lora_config", LORA),
     OF(TRAINING, "lora", LORA),
     OF(TRAINING, "use_lora", LORA),
@@ -464,8 +463,8 @@ static enum tts_status find_lora_key(struct tts_yamlmap *map,
                                      const struct tts_yaml_token *first, uint32_t *lora_line)
 {
     struct nest nest = {0};
-    uint32_t key_line =
-        0; /* line of the adapter key whose value is the next token; 0 if there is none */
+    /* Line of the adapter key whose value is the next token; 0 if there is none. */
+    uint32_t key_line = 0;
     *lora_line = 0;
     nest_next(&nest, first);
     while (nest.depth > 0) {

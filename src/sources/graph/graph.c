@@ -66,8 +66,8 @@ struct tts_graph {
     bool is_broken; /* a call failed: every later call returns `broken` */
     struct tts_error broken;
     bool has_times;
-    uint64_t
-        clock_ns; /* time since the capture began: the sum of the durations that are known */
+    /* Time since the capture began: the sum of the durations that are known. */
+    uint64_t clock_ns;
     uint64_t node_idx; /* index of `node` */
     uint64_t seq;
     struct tts_graph_node node;

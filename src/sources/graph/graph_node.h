@@ -59,8 +59,8 @@ struct tts_graph_node {
     bool is_doubled;     /* some key occurs twice; its last value is used */
     uint32_t seen;       /* one bit for each key that occurs, whatever its value */
     bool has_bad_ranges; /* the set of cores is invalid or has too many ranges */
-    uint32_t given,
-        bad; /* one bit for each field: given with a valid value; given with an invalid value */
+    /* One bit for each field: given with a valid value; given with an invalid value. */
+    uint32_t given, bad;
     enum tts_node_memory memory;
     uint64_t value[TTS_NODE_FIELDS]; /* valid for the fields in `given` only */
     uint8_t name_len;

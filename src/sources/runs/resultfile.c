@@ -14,8 +14,8 @@ enum { TTS_RESULT_KEY_MAX = 40, TTS_RESULT_WORD_MAX = 64 };
 /* A run while its fields are being read. */
 struct run_draft {
     struct tts_runs_room *room;
-    struct tts_runs_entry
-        *entry; /* an element of room->entries, or `spare` if the room is full */
+    /* An element of room->entries, or `spare` if the room is full. */
+    struct tts_runs_entry *entry;
     struct tts_runs_entry spare;
     bool takes_captures;
     bool has_log;    /* the name of the run is the name of its log, which takes precedence */
@@ -695,8 +695,8 @@ static void settle_result_captures(struct tts_runs_room *room)
     struct tts_run *first = &room->entries[0].run;
     if (room->count > 1 && first->phase_count == 0) {
         move_run_notes(first, room);
-        first->overall_peak =
-            (struct tts_amount){0}; /* this is the peak of the whole file, not of a capture */
+        /* This is the peak of the whole file, not of a capture. */
+        first->overall_peak = (struct tts_amount){0};
     }
     tts_runs_total(room);
     tts_runs_name_captures(room);

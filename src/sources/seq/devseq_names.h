@@ -13,10 +13,10 @@ enum { TTS_DEVSEQ_BY_NAME, TTS_DEVSEQ_BY_PLACE, TTS_DEVSEQ_TABLES };
 
 struct tts_devseq_names {
     const struct tts_alloc *alloc;
-    uint64_t
-        seed; /* random seed of the hash, so that no file can choose names that all collide */
-    struct tts_devseq_held
-        *held; /* array of `capacity` entries; the first `count` are in use */
+    /* Random seed of the hash, so that no file can choose names that all collide. */
+    uint64_t seed;
+    /* Array of `capacity` entries; the first `count` are in use. */
+    struct tts_devseq_held *held;
     size_t count, capacity;
     struct tts_hashtable tables[TTS_DEVSEQ_TABLES];
 };

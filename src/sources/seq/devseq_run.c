@@ -16,8 +16,8 @@ void tts_devseq_run_init(struct tts_devseq_run *run, struct tts_device *device,
 {
     *run = (struct tts_devseq_run){.device = device,
                                    .names.alloc = alloc ? alloc : tts_alloc_libc()};
-    const void *random =
-        (const void *)getauxval(AT_RANDOM); /* the kernel gives each process 16 random bytes */
+    /* The kernel gives each process 16 random bytes. */
+    const void *random = (const void *)getauxval(AT_RANDOM);
     if (random)
         memcpy(&run->names.seed, random, sizeof run->names.seed);
 }

@@ -35,9 +35,9 @@ enum tts_opseq_shape {
 
 struct tts_opseq_form {
     char letter;
-    uint8_t operands[TTS_OPERANDS_MAX +
-                     1]; /* values of enum tts_opseq_operand, terminated by END */
-    uint8_t shape;       /* enum tts_opseq_shape */
+    /* Values of enum tts_opseq_operand, terminated by END. */
+    uint8_t operands[TTS_OPERANDS_MAX + 1];
+    uint8_t shape; /* enum tts_opseq_shape */
     const char *usage;
 };
 

@@ -15,8 +15,8 @@
 
 struct tts_trainblock {
     struct tts_run run;
-    struct tts_run_phase
-        *phases; /* array of `capacity` phases; the first run.phase_count are in use */
+    /* Array of `capacity` phases; the first run.phase_count are in use. */
+    struct tts_run_phase *phases;
     size_t capacity;
     bool is_full;  /* a phase was dropped because there was no room */
     bool is_mixed; /* a line of figures occurred twice in a phase */

@@ -81,8 +81,8 @@ struct tts_trainlog {
     struct tts_logtext text;
     struct tts_trainlog_rank *ranks[TTS_LOGKEY_RANKS];
     size_t rank_count, open_count, phase_count;
-    struct tts_trainlog_rank
-        *last_opened; /* rank of the block that was opened last; NULL after that block ended */
+    /* Rank of the block that was opened last; NULL after that block ended. */
+    struct tts_trainlog_rank *last_opened;
     uint64_t clock;
     uint64_t looked_at; /* the text up to this offset has been read line by line */
     /* Number of lines that are still to be read one by one, because they may belong to the last

@@ -80,8 +80,8 @@ T_TEST(the_runtimes_own_tests_give_the_runtimes_own_figures)
          .letters = "b(A)(F)(A)(A)ce",
          .l1 = 4096,
          .total = 4096,
-         .legacy =
-             137216, /* a function counts the first buffer that it makes as one of its inputs */
+         /* A function counts the first buffer that it makes as one of its inputs. */
+         .legacy = 137216,
          .nodes = 20,
          .core_bytes = 4096},
         {.name = "add_same",

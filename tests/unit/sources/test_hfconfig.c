@@ -203,8 +203,8 @@ T_TEST(a_key_of_another_kind_of_model_is_kept_whatever_its_value)
         T_EQ(config.kind, cases[i].kind);
         T_EQ(config.kind_line, cases[i].key[0] ? 2 : 0);
     }
-    struct tts_hfconfig config =
-        parsed("{\"kv_lora_rank\": 1}"); /* a model of this kind needs no other key */
+    /* A model of this kind needs no other key. */
+    struct tts_hfconfig config = parsed("{\"kv_lora_rank\": 1}");
     T_EQ(config.kind, TTS_HF_LATENT);
 }
 
