@@ -32,8 +32,9 @@ struct tts_fit_peak {
     const char *op; /* operation in progress at the peak. NULL: none */
     int32_t layer;
     uint64_t allocation; /* number of allocations up to the peak, including the last one */
-    uint64_t part_bytes[TTS_PARTS];   /* their sum is `bytes`. Filled if config.parts */
-    const struct tts_fit_part *parts; /* filled if config.parts */
+    /* Bytes of each part; they add up to `bytes`. Set if config.parts. */
+    uint64_t part_bytes[TTS_PARTS];
+    const struct tts_fit_part *parts; /* the largest groups of buffers. Set if config.parts */
     size_t part_count;
 };
 

@@ -1,8 +1,7 @@
-/* settings.h: the settings of a training run. The table has one row per field of a workload:
- * the key in the YAML files, the option, the type, the allowed words and the place in
- * struct tts_workload. Also holds the values that a caller sets, which replace the values of
- * the files. Plain data, no
- * allocation. */
+/* settings.h: the settings of a training run. The table has one row for each field of a
+ * workload: the key in the YAML files, the option, the type, the allowed words, and the place
+ * in struct tts_workload. This header also has the values that a caller sets to replace values
+ * of the files. Plain data, no allocation. */
 #pragma once
 
 #include "runtime/workload.h"

@@ -50,7 +50,8 @@ static bool is_v1_config(const struct tts_trainconfig *config)
     return tts_recipe_is_v1(config->overrides->recipe);
 }
 
-/* The C++ programs have no default for some keys. The Python programs have one for each. */
+/* Returns true for a configuration of a C++ program. These programs have no default for some
+ * keys, while the Python programs have a default for each key. */
 static bool is_cpp_config(const struct tts_trainconfig *config)
 {
     return tts_recipe_is_cpp(config->overrides->recipe);
@@ -210,7 +211,7 @@ static enum tts_status refuse_experts(struct tts_trainconfig *config)
                               "mixtures of experts are not modelled; only dense blocks are");
 }
 
-/* The C++ program does not read the key. */
+/* Refuses GPT2 without biases, except for the C++ programs, which do not read the key. */
 static enum tts_status refuse_biases(struct tts_trainconfig *config)
 {
     const struct tts_trainfile_value *bias = &config->file.bias;
@@ -426,7 +427,7 @@ static enum tts_status take_model(struct tts_trainconfig *config)
 
 /* ---- the training loop ---- */
 
-/* A model file alone does not contain the batch. */
+/* Takes the batch. A model file without a training file has none. */
 static enum tts_status take_batch(struct tts_trainconfig *config)
 {
     bool has_training = has_training_file(config);
@@ -444,8 +445,8 @@ static enum tts_status take_runner(struct tts_trainconfig *config)
     return take_file_word(config, TTS_FIELD_RUNNER);
 }
 
-/* Without these keys, a file of January 2026 selects the AdamW that is made of single
- * operations. */
+/* Takes the optimizer. If its keys are absent, a file of January 2026 selects the AdamW that is
+ * made of single operations. */
 static void take_v1_optimizer(struct tts_trainconfig *config)
 {
     struct tts_setting_value *value = &config->values[TTS_FIELD_OPTIMIZER];
@@ -551,7 +552,7 @@ static enum tts_status fail_mesh(struct tts_trainconfig *config, const char *wha
                           file->mesh_shape[1], what);
 }
 
-/* chips[0]: data parallel, chips[1]: tensor parallel. */
+/* Reads the mesh shape into chips[0] (data parallel) and chips[1] (tensor parallel). */
 static enum tts_status read_mesh_shape(struct tts_trainconfig *config, uint64_t chips[2])
 {
     const uint64_t *mesh = config->file.mesh_shape;
@@ -585,7 +586,8 @@ static enum tts_status read_mesh_shape(struct tts_trainconfig *config, uint64_t 
 static const enum tts_workload_field axes[] = {TTS_FIELD_DATA_PARALLEL,
                                                TTS_FIELD_TENSOR_PARALLEL};
 
-/* The January Python program opens one chip, whatever device_config says. */
+/* Refuses a mesh with more than one chip for the Python program of January 2026, which opens
+ * one chip whatever device_config says. */
 static enum tts_status refuse_mesh(struct tts_trainconfig *config)
 {
     static const char what[] = "recipe v1-python runs on one chip; v1 and head run on several";
@@ -667,8 +669,8 @@ static bool is_token_data(const struct tts_trainconfig *config, const char *data
     return tts_ends_in(data_path, ".yaml") || tts_ends_in(data_path, ".yml");
 }
 
-/* Tokens need a vocab_size. With text, vocab_size must be 0; train.py also accepts the number
- * of characters. */
+/* Adds a refusal if the vocabulary does not suit the data. Tokens need a vocab_size. With text,
+ * vocab_size must be 0; train.py also accepts the number of characters. */
 static void stop_at_vocabulary(struct tts_trainconfig *config)
 {
     const struct tts_trainfile_value *size = &config->file.vocab_size;
@@ -715,7 +717,8 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
             number);
 }
 
-/* Only the C++ programs support GPT2 with tensor parallel. */
+/* Adds a refusal if a Python program would run GPT2 with tensor parallelism, which only the C++
+ * programs support. */
 static void stop_at_gpt2(struct tts_trainconfig *config)
 {
     const struct tts_setting_value *chips = &config->values[TTS_FIELD_TENSOR_PARALLEL];
