@@ -54,13 +54,14 @@ struct tts_devseq_name {
 /* Operands and options that the line does not have are 0. */
 struct tts_devseq_line {
     enum tts_devseq_kind kind;
-    enum tts_pool pool;          /* of buffer, shard and stats, and of free by address */
+    /* The pool of a buffer, shard or stats line, or of a free line with an address. */
+    enum tts_pool pool;
     struct tts_devseq_name name; /* options `as` and `on`; operand of free and page */
-    bool has_address;            /* of free by address */
+    bool has_address;            /* the line frees the buffer at `address` */
     uint64_t address;
     uint64_t bytes;               /* operand SIZE */
-    uint64_t page_bytes;          /* operand PAGE, option `page` */
-    uint64_t number;              /* operand ID or INDEX, option `offset` */
+    uint64_t page_bytes;          /* the operand PAGE or the option `page` */
+    uint64_t number;              /* the operand ID or INDEX, or the option `offset` */
     enum tts_placement placement; /* options `from` and `at` */
     enum tts_devseq_sharding sharding;
     uint32_t rank;
@@ -90,7 +91,7 @@ struct tts_devseq_step {
 struct tts_devseq_counts {
     uint64_t operations; /* all lines except comments and blank lines */
     uint64_t buffers_ok, buffers_failed, buffers_below_limit, buffers_not_placed;
-    /* The part of buffers_failed for which enough was free, but in pieces. */
+    /* Number of the failed buffers for which enough bytes were free, but not in one block. */
     uint64_t fragmented;
     uint64_t frees_ok, frees_ignored;
     uint64_t programs, cbs, runs_ok, runs_failed;
@@ -116,6 +117,6 @@ struct tts_devseq_held {
     bool has_address;
     struct tts_buffer buffer;
     uint64_t page_bytes;
-    struct tts_devseq_line
-        *sharding; /* the line of a sharded buffer, owned; NULL: interleaved */
+    /* The line of a sharded buffer, owned; NULL: interleaved. */
+    struct tts_devseq_line *sharding;
 };

@@ -60,18 +60,18 @@ enum tts_failmsg_field {
     TTS_FAILMSG_ALLOCATED,
     TTS_FAILMSG_FREE,
     TTS_FAILMSG_LARGEST,
-    TTS_FAILMSG_PROGRAM, /* id */
+    TTS_FAILMSG_PROGRAM, /* id of the program */
     /* CB, DFB, SVC: lowest address in use above the circular buffers. ADDR, TOVER: address of
      * the buffer. */
     TTS_FAILMSG_ADDRESS,
     TTS_FAILMSG_END,       /* CB, DFB, SVC, CBMAX, DFBMAX: end of the region, an address */
     TTS_FAILMSG_LIMIT,     /* ADDR: lowest allowed address. Others: most bytes allowed */
-    TTS_FAILMSG_MESH,      /* id */
+    TTS_FAILMSG_MESH,      /* id of the mesh device */
     TTS_FAILMSG_ALLOC_END, /* TOVER: highest end of the DRAM allocated during the capture */
     TTS_FAILMSG_FREE_END,  /* TOVER: highest end of the DRAM freed during the capture */
     TTS_FAILMSG_LIVE_END,  /* TOVER: highest end of the DRAM that a live trace used */
     TTS_FAILMSG_SIZE,      /* bytes that exceed LIMIT: DFBRING, RING, CBGLOBAL, CBSIZE */
-    TTS_FAILMSG_INDEX,     /* of a circular or dataflow buffer */
+    TTS_FAILMSG_INDEX,     /* index of the circular or dataflow buffer */
     TTS_FAILMSG_COUNT,     /* TRACKER: buffers. CBPAGES: pages. CBSLOTS: indices */
     TTS_FAILMSG_FIELDS
 };
@@ -81,19 +81,20 @@ enum { TTS_FAILMSG_RANGE_MAX = 96, TTS_FAILMSG_OP_MAX = 128, TTS_FAILMSG_CORE_MA
 struct tts_failmsg {
     enum tts_failmsg_family family;
     uint64_t value[TTS_FAILMSG_FIELDS];
-    uint32_t known;     /* bit i: the message has field i */
-    uint32_t too_large; /* bit i: the message has field i, but the number exceeds 64 bits */
+    uint32_t known;     /* bit i is set if the message has field i */
+    uint32_t too_large; /* bit i is set if field i has a number above 64 bits */
     bool has_pool;
     enum tts_pool pool;
-    bool is_cut;                       /* the message ends too early */
+    bool is_cut;                       /* the text ends before the end of the message */
     char range[TTS_FAILMSG_RANGE_MAX]; /* the cores, as written: "[0-0 - 7-7]"; may be empty */
     char core_type[TTS_FAILMSG_CORE_MAX]; /* RING: "TENSIX"; may be empty */
 
-    uint64_t line;               /* of its first word, from 1 */
-    char op[TTS_FAILMSG_OP_MAX]; /* the operation that failed; empty: unknown */
-    uint64_t op_line;            /* the line that names the operation; 0: unknown */
-    bool op_is_near;             /* not from a backtrace: the last operation before it */
-    uint64_t l1_base;            /* the base that the log states; 0: none */
+    uint64_t line;               /* line of the first word of the message, from 1 */
+    char op[TTS_FAILMSG_OP_MAX]; /* name of the operation that failed; "" if unknown */
+    uint64_t op_line;            /* line that names the operation; 0 if unknown */
+    /* `op` is not from a backtrace: it is the last operation before the message. */
+    bool op_is_near;
+    uint64_t l1_base; /* base of circular buffers that the log states; 0 if it states none */
 };
 
 static inline bool tts_failmsg_has(const struct tts_failmsg *msg, enum tts_failmsg_field field)
@@ -101,6 +102,6 @@ static inline bool tts_failmsg_has(const struct tts_failmsg *msg, enum tts_failm
     return (msg->known >> field & 1) != 0;
 }
 
-/* Returns whether two messages have the same family, numbers and cores: the same failure
- * printed twice, or again. */
+/* Returns true if two messages have the same family, numbers and cores, so that they are
+ * probably the same failure, printed twice. */
 bool tts_failmsg_is_same(const struct tts_failmsg *a, const struct tts_failmsg *b);

@@ -49,22 +49,24 @@ struct tts_opseq_result {
 /* Operands that the kind does not have are 0. */
 struct tts_opseq_line {
     enum tts_opseq_kind kind;
-    enum tts_direction direction; /* of a */
-    uint64_t bytes;               /* of a, x, k and v: the requested size, not rounded */
-    uint64_t address;             /* of x and d */
-    uint64_t limit;               /* of a */
+    enum tts_direction direction; /* operand of `a` */
+    uint64_t bytes; /* operand of `a`, `x`, `k` and `v`: the requested size, before rounding */
+    uint64_t address; /* operand of `x` and `d` */
+    uint64_t limit;   /* operand of `a` */
     bool has_result;
     struct tts_opseq_result result;
-    struct tts_space_config pool; /* of P: as in the file, even if no such space is possible */
+    /* Operands of P, as in the file, even if no space can have them. */
+    struct tts_space_config pool;
 };
 
 /* The result of one line. */
 struct tts_opseq_step {
-    struct tts_opseq_line line; /* the line with its actual result, as l or q */
-    bool is_operation;          /* false for a blank line and P */
-    uint64_t address;           /* of the block that was taken or given back */
-    /* Size of that block, 0 if there is none. For a failed take: the size it needed,
-     * rounded; UINT64_MAX if that is above 64 bits. */
+    /* The line with its actual result; an l line may become q, and a q line l. */
+    struct tts_opseq_line line;
+    bool is_operation; /* false for a blank line and P */
+    uint64_t address;  /* address of the block that was taken or given back */
+    /* Size of this block; 0 if there is none. If a take failed, the rounded size that it
+     * needed; UINT64_MAX if that size does not fit in 64 bits. */
     uint64_t bytes;
 };
 
@@ -72,7 +74,7 @@ struct tts_opseq_step {
 struct tts_opseq_counts {
     uint64_t operations; /* all lines except P, comments and blank lines */
     uint64_t takes, takes_failed, takes_below_limit;
-    /* The part of takes_failed for which enough was free, but in pieces. */
+    /* Number of the failed takes for which enough bytes were free, but not in one block. */
     uint64_t takes_fragmented;
     uint64_t takes_at, takes_at_failed;
     uint64_t gives, gives_ignored;

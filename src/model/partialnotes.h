@@ -14,7 +14,7 @@ enum {
 struct tts_partial_note {
     /* "damage", "graph", "l1", "missed", "program", "refused", "start", "state", "stopped" */
     const char *kind;
-    uint64_t line; /* line of the file; 0 if the note has none */
+    uint64_t line; /* line of the file; 0 if unknown */
     char text[TTS_PARTIAL_TEXT_MAX];
 };
 

@@ -13,7 +13,8 @@ struct tts_runs {
     enum tts_runs_kind kind;
     struct tts_run *runs; /* in the order of the file; the same memory holds their phases */
     size_t count;
-    /* Number of runs, and of phases of a run that is cut off there, above the limits. */
+    /* Number of runs and phases that were dropped, because the file has more than the limits
+     * allow. */
     uint64_t unlisted;
     /* private */
     const struct tts_alloc *alloc;

@@ -126,8 +126,8 @@ static size_t listed_parts(uint64_t parts)
     return parts < TTS_CORE_PARTS_MAX ? (size_t)parts : TTS_CORE_PARTS_MAX;
 }
 
-/* Copies the peak of a device in the current phase to *out. If the device had no event, this is
- * its current use. */
+/* Copies the peak of a device in the current phase to *out. If the device had no event in the
+ * phase, the peak is its current use. */
 static void phase_peak_sum(const struct tts_fold *fold, const struct tts_watch *watch,
                            uint16_t idx, struct tts_core_sum *out)
 {
@@ -188,8 +188,8 @@ static void keep_peak_buffers(const struct tts_fold *fold, struct tts_watch *wat
     }
 }
 
-/* Adds the parts that are still on the cores to all peaks and sorts the parts. Starts the phase
- * of devices that had no event in it. */
+/* Adds the parts that are still on the cores to the peaks, and sorts the parts. For a device
+ * without an event in the phase, first starts the phase. */
 static void finish_peaks(const struct tts_fold *fold, struct tts_watch *watch)
 {
     for (uint16_t idx = 0; idx < fold->device_count; idx++) {
