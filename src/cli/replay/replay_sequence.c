@@ -39,9 +39,11 @@ void tts_replay_locate(const struct tts_lines *lines, struct tts_error *err)
 bool tts_replay_check_step(struct tts_replay_check *check, bool can, bool stated, bool same,
                            uint64_t line_no)
 {
-    if (can && !stated)
+    if (!can)
+        check->without_result++;
+    else if (!stated)
         check->not_compared++;
-    else if (!can || same)
+    else if (same)
         check->matched++;
     else
         check->line = line_no;
@@ -59,8 +61,12 @@ int tts_replay_check_end(const struct tts_replay_check *check, const char *path,
         tts_message(command,
                     "note: %" PRIu64 " operation%s no expected result and %s not compared",
                     check->not_compared, one ? " states" : "s state", one ? "was" : "were");
-    if (!json)
-        printf("%" PRIu64 " operations, %" PRIu64 " match\n", check->operations,
-               check->matched);
+    if (!json) {
+        printf("%" PRIu64 " operations, %" PRIu64 " match", check->operations, check->matched);
+        if (check->without_result > 0)
+            printf(", %" PRIu64 " ha%s no result", check->without_result,
+                   check->without_result == 1 ? "s" : "ve");
+        putchar('\n');
+    }
     return check->line > 0 ? TTS_EXIT_BAD_NEWS : TTS_EXIT_DONE;
 }

@@ -18,6 +18,7 @@ void tts_replay_json_check(struct tts_json *json, const struct tts_replay_check 
     tts_json_number(json, "operations", check->operations);
     tts_json_number(json, "matched", check->matched);
     tts_json_number(json, "not_compared", check->not_compared);
+    tts_json_number(json, "without_result", check->without_result);
     if (check->line > 0) {
         tts_json_object(json, "difference");
         tts_json_number(json, "line", check->line);

@@ -16,8 +16,9 @@
 struct tts_replay_check {
     uint64_t operations;
     uint64_t matched;
-    uint64_t not_compared; /* operations that could state a result but do not */
-    uint64_t line;         /* line of the first difference, or 0 */
+    uint64_t not_compared;   /* operations that could state a result but do not */
+    uint64_t without_result; /* operations that have no result, such as a free */
+    uint64_t line;           /* line of the first difference, or 0 */
     /* room for a device line, which is longer than a pool's */
     char expected[TTS_DEVSEQ_TEXT_MAX], got[TTS_DEVSEQ_TEXT_MAX];
 };
