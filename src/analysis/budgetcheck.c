@@ -577,3 +577,10 @@ void tts_budget_judge(const struct tts_budget_input *input, size_t limit_idx,
     *out = judge.verdict;
     assert(out->over + out->unknown + out->passed > 0);
 }
+
+enum tts_budget_status tts_budget_status_of(const struct tts_budget_counts *counts)
+{
+    if (counts->over > 0)
+        return TTS_BUDGET_OVER;
+    return counts->unknown > 0 || counts->is_partial ? TTS_BUDGET_UNKNOWN : TTS_BUDGET_PASS;
+}

@@ -93,6 +93,15 @@ typedef void tts_budget_each(void *ctx, const struct tts_budget_finding *finding
 void tts_budget_judge(const struct tts_budget_input *input, size_t limit_idx,
                       tts_budget_each *each, void *ctx, struct tts_budget_verdict *out);
 
+/* The results of several limits, in one or several runs. */
+struct tts_budget_counts {
+    uint64_t over, unknown, passed; /* numbers of limits */
+    uint64_t runs;
+    bool is_partial; /* some data could not be read, or a run has no match */
+};
+/* Returns the status of all limits together. The status is never a pass if data is missing. */
+enum tts_budget_status tts_budget_status_of(const struct tts_budget_counts *counts);
+
 /* Returns the index of the first growth limit, or limit_count if there is none. */
 size_t tts_budget_first_growth(const struct tts_budget *budget);
 

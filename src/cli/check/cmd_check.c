@@ -44,7 +44,12 @@ struct check_job {
     struct tts_json json;
     struct tts_check_reports reports;
     const struct tts_check_run *run; /* the run that is being judged */
-    struct tts_check_counts run_counts;
+    /* The findings of the limit that is being judged; only for JSON, which writes the verdict
+     * before the findings. */
+    struct tts_budget_finding *findings;
+    size_t finding_count, finding_capacity;
+    bool lacks_memory; /* a finding could not be stored */
+    struct tts_budget_counts run_counts;
 };
 
 static enum tts_status take_memory(void *target, const char *text, struct tts_error *err)
@@ -556,6 +561,8 @@ static void check_release(struct check_job *job)
     tts_runs_release(&job->answer.baseline.runs);
     if (job->runs)
         alloc->free(alloc->ctx, job->runs, job->memory_bytes);
+    if (job->findings)
+        alloc->free(alloc->ctx, job->findings, job->finding_capacity * sizeof *job->findings);
 }
 
 /* Describes run `idx` of all runs, without the pairs and the ordinals of its phases. */
@@ -629,24 +636,42 @@ static bool end_check_outputs(struct check_job *job)
 
 /* ---- a limit ---- */
 
+static void keep_finding(struct check_job *job, const struct tts_budget_finding *finding)
+{
+    void *grown = tts_alloc_grow(tts_alloc_libc(), job->findings, &job->finding_capacity,
+                                 job->finding_count + 1, sizeof *job->findings);
+    if (!grown) {
+        job->lacks_memory = true;
+        return;
+    }
+    job->findings = grown;
+    job->findings[job->finding_count++] = *finding;
+}
+
 static void on_finding(void *ctx, const struct tts_budget_finding *finding)
 {
     struct check_job *job = ctx;
-    if (!job->options.json && !job->options.quiet)
+    if (job->options.json)
+        keep_finding(job, finding);
+    else if (!job->options.quiet)
         tts_check_text_finding(job->out, job->run, finding);
     tts_check_report_finding(&job->reports, job->run, finding);
 }
 
-static void judge_limit(struct check_job *job, size_t limit_idx)
+static enum tts_status judge_limit(struct check_job *job, size_t limit_idx)
 {
     struct tts_budget_verdict verdict;
+    job->finding_count = 0;
     tts_budget_judge(&job->run->input, limit_idx, on_finding, job, &verdict);
+    if (job->lacks_memory)
+        return TTS_E_NOMEM;
     if (job->options.json)
-        tts_check_json_limit(&job->json, job->run, limit_idx, &verdict);
+        tts_check_json_limit(&job->json, job->run, &verdict, job->findings, job->finding_count);
     tts_check_report_limit(&job->reports, job->run, limit_idx, &verdict);
     job->run_counts.over += verdict.status == TTS_BUDGET_OVER;
     job->run_counts.unknown += verdict.status == TTS_BUDGET_UNKNOWN;
     job->run_counts.passed += verdict.status == TTS_BUDGET_PASS;
+    return TTS_OK;
 }
 
 /* ---- a run ---- */
@@ -671,7 +696,7 @@ static void begin_run(struct check_job *job, const struct tts_check_run *run)
     const struct tts_run *baseline = run->input.baseline.run;
     bool is_partial = tts_check_is_partial(run->input.run.run);
     job->run = run;
-    job->run_counts = (struct tts_check_counts){.runs = 1};
+    job->run_counts = (struct tts_budget_counts){.runs = 1};
     job->run_counts.is_partial = is_partial || (baseline && tts_check_is_partial(baseline));
     note_assumed(job, &run->mem);
     if (job->options.json)
@@ -704,12 +729,12 @@ static enum tts_status judge_run(struct check_job *job, struct tts_check_run *ru
         run->input.pairs = pairs;
         run->ordinals = ordinals;
         begin_run(job, run);
-        for (size_t i = 0; i < run->input.budget->limit_count; i++)
-            judge_limit(job, i);
+        for (size_t i = 0; i < run->input.budget->limit_count && status == TTS_OK; i++)
+            status = judge_limit(job, i);
         end_run(job);
-    } else {
-        tts_error_set(err, status, "out of memory for the phases of a run");
     }
+    if (status != TTS_OK)
+        tts_error_set(err, status, "out of memory for the phases of a run");
     tts_phasepairs_free(ordinals, it, NULL);
     tts_phasepairs_free(pairs, it, NULL);
     return status;
@@ -732,7 +757,7 @@ static int check_exit_code(const struct check_job *job)
 {
     if (job->answer.counts.runs == 0)
         return TTS_EXIT_INPUT;
-    switch (tts_check_status_of(&job->answer.counts)) {
+    switch (tts_budget_status_of(&job->answer.counts)) {
     case TTS_BUDGET_OVER:
         return TTS_EXIT_BAD_NEWS;
     case TTS_BUDGET_UNKNOWN:

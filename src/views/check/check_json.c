@@ -118,16 +118,9 @@ static const char *check_status_name(enum tts_budget_status status)
     return names[status];
 }
 
-/* The context of put_check_finding(). */
-struct finding_ctx {
-    struct tts_json *json;
-    const struct tts_check_run *run;
-};
-
-static void put_check_finding(void *ctx, const struct tts_budget_finding *finding)
+static void put_check_finding(struct tts_json *json, const struct tts_check_run *run,
+                              const struct tts_budget_finding *finding)
 {
-    const struct tts_check_run *run = ((struct finding_ctx *)ctx)->run;
-    struct tts_json *json = ((struct finding_ctx *)ctx)->json;
     static const char *const figures[] = {[TTS_BUDGET_OF_DRAM] = "dram",
                                           [TTS_BUDGET_OF_CORE] = "true_core_peak",
                                           [TTS_BUDGET_OF_TOTAL] = "peak_total",
@@ -153,10 +146,11 @@ static void put_check_finding(void *ctx, const struct tts_budget_finding *findin
 }
 
 void tts_check_json_limit(struct tts_json *json, const struct tts_check_run *run,
-                          size_t limit_idx, const struct tts_budget_verdict *verdict)
+                          const struct tts_budget_verdict *verdict,
+                          const struct tts_budget_finding *findings, size_t count)
 {
     const struct tts_budget *budget = &run->answer->plan.budget;
-    const struct tts_budget_limit *limit = &budget->limits[limit_idx];
+    const struct tts_budget_limit *limit = &budget->limits[verdict->worst.limit_idx];
     bool is_phase = tts_budget_rule_place(limit->rule) == TTS_BUDGET_PHASE;
     tts_json_object(json, NULL);
     tts_json_text(json, "rule", tts_budget_rule_id(limit->rule));
@@ -170,23 +164,22 @@ void tts_check_json_limit(struct tts_json *json, const struct tts_check_run *run
     tts_json_number(json, "unknown", verdict->unknown);
     tts_json_number(json, "passed", verdict->passed);
     tts_json_array(json, "findings");
-    struct tts_budget_verdict again;
-    tts_budget_judge(&run->input, limit_idx, put_check_finding,
-                     &(struct finding_ctx){json, run}, &again);
+    for (size_t i = 0; i < count; i++)
+        put_check_finding(json, run, &findings[i]);
     tts_json_array_end(json);
     tts_json_object_end(json);
 }
 
-static void put_check_counts(struct tts_json *json, const struct tts_check_counts *counts)
+static void put_check_counts(struct tts_json *json, const struct tts_budget_counts *counts)
 {
     tts_json_number(json, "over", counts->over);
     tts_json_number(json, "unknown", counts->unknown);
     tts_json_number(json, "passed", counts->passed);
     tts_json_bool(json, "partial", counts->is_partial);
-    tts_json_text(json, "status", check_status_name(tts_check_status_of(counts)));
+    tts_json_text(json, "status", check_status_name(tts_budget_status_of(counts)));
 }
 
-void tts_check_json_run_end(struct tts_json *json, const struct tts_check_counts *counts)
+void tts_check_json_run_end(struct tts_json *json, const struct tts_budget_counts *counts)
 {
     tts_json_array_end(json);
     put_check_counts(json, counts);

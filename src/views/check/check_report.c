@@ -288,7 +288,7 @@ static void end_check_github(FILE *out, const struct tts_check_answer *answer)
                 "::notice title=device memory::%s MB is assumed, because nothing states the "
                 "size; name a device in the budget\n",
                 tts_number_format_mb(mb, answer->assumed.bytes, false));
-    if (tts_check_status_of(&answer->counts) != TTS_BUDGET_PASS)
+    if (tts_budget_status_of(&answer->counts) != TTS_BUDGET_PASS)
         return;
     fputs("::notice title=ttscope check::", out);
     tts_check_text_verdict(out, &answer->counts);

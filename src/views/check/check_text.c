@@ -17,13 +17,6 @@ static const struct tts_budget_limit *limit_at(const struct tts_check_run *run, 
     return &run->answer->plan.budget.limits[idx];
 }
 
-enum tts_budget_status tts_check_status_of(const struct tts_check_counts *counts)
-{
-    if (counts->over > 0)
-        return TTS_BUDGET_OVER;
-    return counts->unknown > 0 || counts->is_partial ? TTS_BUDGET_UNKNOWN : TTS_BUDGET_PASS;
-}
-
 /* ---- missing data ---- */
 
 bool tts_check_is_partial(const struct tts_run *run)
@@ -358,7 +351,7 @@ void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
             tts_check_text(text, run, finding), where);
 }
 
-void tts_check_text_verdict(FILE *out, const struct tts_check_counts *counts)
+void tts_check_text_verdict(FILE *out, const struct tts_budget_counts *counts)
 {
     uint64_t all = counts->over + counts->unknown + counts->passed;
     char limits[64];

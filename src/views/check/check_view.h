@@ -35,12 +35,6 @@ struct tts_check_file {
     uint32_t problem_line;
 };
 
-struct tts_check_counts {
-    uint64_t over, unknown, passed; /* numbers of limits */
-    uint64_t runs;
-    bool is_partial; /* some data could not be read, or a run has no match */
-};
-
 /* The facts that all runs share, and the results so far. All pointers are borrowed. */
 struct tts_check_answer {
     struct tts_check_plan plan;
@@ -49,7 +43,7 @@ struct tts_check_answer {
     struct tts_check_file *files; /* the files to check */
     size_t file_count;
     bool *is_paired; /* for each run of the baseline: true if it matches a run */
-    struct tts_check_counts counts;
+    struct tts_budget_counts counts;
     struct tts_amount assumed; /* assumed memory of the device; unknown if the size was given */
 };
 
@@ -66,9 +60,6 @@ struct tts_check_run {
     char name[TTS_RUN_LABEL_MAX];          /* of input.run: unique, may contain any bytes */
     char class_name[TTS_CHECK_CLASS_MAX];  /* name that stays the same from build to build */
 };
-
-/* Returns the status of the whole check. The status is never a pass if data is missing. */
-enum tts_budget_status tts_check_status_of(const struct tts_check_counts *counts);
 
 /* ---- missing data ---- */
 
@@ -108,16 +99,18 @@ void tts_check_text_finding(FILE *out, const struct tts_check_run *run,
                             const struct tts_budget_finding *finding);
 void tts_check_text_end(FILE *out, const struct tts_check_answer *answer);
 /* Writes the verdict as one line. */
-void tts_check_text_verdict(FILE *out, const struct tts_check_counts *counts);
+void tts_check_text_verdict(FILE *out, const struct tts_budget_counts *counts);
 
 /* ---- JSON ---- */
 
 void tts_check_json_begin(struct tts_json *json, const struct tts_check_answer *answer);
 void tts_check_json_run(struct tts_json *json, const struct tts_check_run *run);
-/* Writes the verdict on a limit and all its findings. */
+/* Writes the verdict on a limit and all its findings. `findings` are all findings that
+ * tts_budget_judge() reported for this limit, in order. */
 void tts_check_json_limit(struct tts_json *json, const struct tts_check_run *run,
-                          size_t limit_idx, const struct tts_budget_verdict *verdict);
-void tts_check_json_run_end(struct tts_json *json, const struct tts_check_counts *counts);
+                          const struct tts_budget_verdict *verdict,
+                          const struct tts_budget_finding *findings, size_t count);
+void tts_check_json_run_end(struct tts_json *json, const struct tts_budget_counts *counts);
 void tts_check_json_end(struct tts_json *json, const struct tts_check_answer *answer);
 
 /* ---- reports ---- */

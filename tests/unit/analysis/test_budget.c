@@ -41,6 +41,20 @@ T_TEST(patterns_match_as_a_shell_does)
             fail_msg("'%s' and '%s'", cases[i].pattern, cases[i].name);
 }
 
+/* ---- several limits ---- */
+
+T_TEST(missing_data_and_unknown_limits_are_never_a_pass)
+{
+    struct tts_budget_counts counts = {.passed = 3, .runs = 1};
+    T_EQ(tts_budget_status_of(&counts), TTS_BUDGET_PASS);
+    counts.is_partial = true;
+    T_EQ(tts_budget_status_of(&counts), TTS_BUDGET_UNKNOWN);
+    counts = (struct tts_budget_counts){.passed = 3, .unknown = 1, .runs = 1};
+    T_EQ(tts_budget_status_of(&counts), TTS_BUDGET_UNKNOWN);
+    counts.over = 1;
+    T_EQ(tts_budget_status_of(&counts), TTS_BUDGET_OVER);
+}
+
 /* ---- bytes and shares ---- */
 
 T_TEST(a_run_that_states_it_does_not_fit_keeps_no_limit_of_the_device)
