@@ -197,7 +197,7 @@ budget <<<'{baseline: base.log, overall: {dram_peak: +50%}}'
 cp base.log budget.yaml sub/
 check --budget sub/budget.yaml run.log # relative to the budget
 expect_code 5
-expect_err "ttscope check: note: no run that is checked matches this run of the baseline: sub/$gone"
+expect_err "ttscope check: note: baseline: sub/$gone matches no run that is checked"
 expect_out_like "at most 1485.00 MB, 50% more than the baseline's 990.00 MB)
 baseline: sub/$gone matches no run that is checked
 within budget as far as could be checked: 1 limit passed"

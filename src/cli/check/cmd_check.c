@@ -518,13 +518,11 @@ static void pair_check_runs(struct check_job *job)
         if (job->pairs[i].by != TTS_RUNPAIR_NONE)
             job->answer.is_paired[job->pairs[i].b] = true;
     for (size_t i = 0; i < bases->count && job->run_count > 0; i++) {
-        char name[TTS_CHECK_TEXT_MAX];
+        char text[TTS_CHECK_TEXT_MAX + 64];
         if (job->answer.is_paired[i])
             continue;
         job->answer.counts.is_partial = true;
-        tts_message(command,
-                    "note: no run that is checked matches this run of the baseline: %s",
-                    tts_check_base_name(name, &job->answer.baseline, i));
+        tts_message(command, "note: %s", tts_check_unpaired(text, &job->answer.baseline, i));
     }
 }
 

@@ -175,25 +175,33 @@ void tts_check_report_partial(struct tts_check_reports *reports,
         tts_annotation_put(reports->github, &finding);
 }
 
+/* Describes a run of the baseline that matches no run that is checked. The caller owns
+ * `text`. */
+static struct tts_finding describe_unpaired(const struct tts_check_answer *answer, size_t idx,
+                                            char text[TTS_CHECK_TEXT_MAX + 64])
+{
+    return (struct tts_finding){.rule = "pair",
+                                .severity = TTS_SEVERITY_WARNING,
+                                .is_about_work = true,
+                                .message = tts_check_unpaired(text, &answer->baseline, idx)};
+}
+
 static enum tts_status end_check_junit(struct tts_junit *junit,
                                        const struct tts_check_answer *answer,
                                        struct tts_error *err)
 {
     const struct tts_runs *bases = &answer->baseline.runs;
-    const struct tts_finding unpaired = {
-        .rule = "pair",
-        .severity = TTS_SEVERITY_WARNING,
-        .message = "this run of the baseline matches no run that is checked"};
     for (size_t i = 0; i < bases->count; i++) {
         const struct tts_run *base = &bases->runs[i];
         char name[TTS_CHECK_TEXT_MAX], text[CHECK_NOTE_MAX];
-        char class_name[sizeof name + 16];
+        char class_name[sizeof name + 16], why[TTS_CHECK_TEXT_MAX + 64];
         snprintf(class_name, sizeof class_name, "baseline %s",
                  tts_check_base_name(name, &answer->baseline, i));
         if (tts_check_is_partial(base)) {
             uint64_t line = put_first_note(text, base);
             put_read(junit, class_name, answer->baseline.path, line, text);
         }
+        struct tts_finding unpaired = describe_unpaired(answer, i, why);
         if (!answer->is_paired[i])
             tts_junit_case(junit, class_name, "pair", &unpaired);
     }
@@ -202,21 +210,6 @@ static enum tts_status end_check_junit(struct tts_junit *junit,
         put_read(junit, tts_shown_path(file->path), file->path, file->problem_line,
                  file->problem);
     return tts_junit_end(junit, err);
-}
-
-/* Describes a run of the baseline that matches no run that is checked. The caller owns
- * `text`. */
-static struct tts_finding describe_unpaired(const struct tts_check_answer *answer, size_t idx,
-                                            char text[TTS_CHECK_TEXT_MAX + 64])
-{
-    char name[TTS_CHECK_TEXT_MAX];
-    tts_check_base_name(name, &answer->baseline, idx);
-    snprintf(text, TTS_CHECK_TEXT_MAX + 64, "baseline: %s matches no run that is checked",
-             name);
-    return (struct tts_finding){.rule = "pair",
-                                .severity = TTS_SEVERITY_WARNING,
-                                .is_about_work = true,
-                                .message = text};
 }
 
 /* ---- SARIF ---- */

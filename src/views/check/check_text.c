@@ -95,6 +95,15 @@ const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX],
     return out;
 }
 
+const char *tts_check_unpaired(char out[TTS_CHECK_TEXT_MAX + 64],
+                               const struct tts_check_file *baseline, size_t idx)
+{
+    char name[TTS_CHECK_TEXT_MAX];
+    snprintf(out, TTS_CHECK_TEXT_MAX + 64, "baseline: %s matches no run that is checked",
+             tts_check_base_name(name, baseline, idx));
+    return out;
+}
+
 uint64_t tts_check_line(const struct tts_check_run *run,
                         const struct tts_budget_finding *finding)
 {
@@ -317,7 +326,7 @@ void tts_check_text_run(FILE *out, const struct tts_check_run *run)
     if (!run->answer->plan.needs_baseline)
         return;
     if (!run->input.baseline.run) {
-        tts_say(out, 2, "baseline: no run of the baseline matches this run");
+        tts_say(out, 2, "baseline: %s", tts_budget_reason_text(TTS_BUDGET_NO_BASELINE));
         return;
     }
     const char *by =
@@ -378,10 +387,9 @@ void tts_check_text_verdict(FILE *out, const struct tts_budget_counts *counts)
 void tts_check_text_end(FILE *out, const struct tts_check_answer *answer)
 {
     for (size_t i = 0; i < answer->baseline.runs.count && answer->counts.runs > 0; i++) {
-        char name[TTS_CHECK_TEXT_MAX];
+        char text[TTS_CHECK_TEXT_MAX + 64];
         if (!answer->is_paired[i])
-            tts_say(out, 0, "baseline: %s matches no run that is checked",
-                    tts_check_base_name(name, &answer->baseline, i));
+            tts_say(out, 0, "%s", tts_check_unpaired(text, &answer->baseline, i));
     }
     tts_check_text_verdict(out, &answer->counts);
 }

@@ -87,6 +87,10 @@ const char *tts_check_text(char out[TTS_CHECK_TEXT_MAX], const struct tts_check_
  * text is safe to print. Returns `out`. */
 const char *tts_check_base_name(char out[TTS_CHECK_TEXT_MAX],
                                 const struct tts_check_file *baseline, size_t idx);
+/* Writes that run `idx` of the baseline matches no run that is checked. The text is safe to
+ * print. Returns `out`. */
+const char *tts_check_unpaired(char out[TTS_CHECK_TEXT_MAX + 64],
+                               const struct tts_check_file *baseline, size_t idx);
 /* Returns the line of the finding's phase, or else the line of the run. Returns 0 if the line
  * is unknown. */
 uint64_t tts_check_line(const struct tts_check_run *run,
