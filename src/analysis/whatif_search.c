@@ -157,8 +157,9 @@ enum tts_status tts_whatif_find_regions(const struct tts_whatif *whatif,
     return status == TTS_OK ? find_region(whatif, chip, TTS_POOL_TRACE, regions, err) : status;
 }
 
-enum tts_status tts_whatif_set_regions(const struct tts_whatif_regions *regions,
-                                       struct tts_chip *chip, struct tts_error *err)
+/* Sets the sizes in a chip. Returns TTS_OK only if such a chip is possible. */
+static enum tts_status set_regions(const struct tts_whatif_regions *regions,
+                                   struct tts_chip *chip, struct tts_error *err)
 {
     enum tts_status status = TTS_OK;
     char text[TTS_FACT_TEXT_MAX];
@@ -166,12 +167,13 @@ enum tts_status tts_whatif_set_regions(const struct tts_whatif_regions *regions,
         snprintf(text, sizeof text, "%" PRIu64, regions->need[i].bytes);
         status = tts_chip_set(chip, regions->need[i].key, text, err);
     }
-    return status;
+    return status == TTS_OK ? tts_chip_check(chip, err) : status;
 }
 
-enum tts_status tts_whatif_add_dram(const struct tts_whatif *whatif,
-                                    const struct tts_chip *chip,
-                                    struct tts_whatif_regions *regions, struct tts_error *err)
+/* Adds the DRAM that is missing after the larger regions have taken their share. `whatif` ran
+ * with the larger regions, on `chip`. */
+static enum tts_status add_dram(const struct tts_whatif *whatif, const struct tts_chip *chip,
+                                struct tts_whatif_regions *regions, struct tts_error *err)
 {
     struct region_try try = {whatif, TTS_POOL_DRAM};
     struct tts_whatif_pool dram;
@@ -192,6 +194,44 @@ enum tts_status tts_whatif_add_dram(const struct tts_whatif *whatif,
         return status;
     const enum tts_fact_key key = TTS_FACT_DRAM_BANK_SIZE;
     add_need(regions, TTS_POOL_DRAM, key, larger.fact[key].value, chip);
-    regions->failures -= dram.failures;
     return TTS_OK;
+}
+
+enum tts_status tts_whatif_run_regions(struct tts_whatif_regions *regions,
+                                       const struct tts_chip *chip, tts_whatif_rerun_fn rerun,
+                                       void *ctx, struct tts_error *err)
+{
+    for (size_t ran = 0; ran < regions->count;) {
+        struct tts_chip larger = *chip;
+        struct tts_whatif *whatif;
+        struct tts_error why = {0};
+        regions->are_run = false;
+        if (set_regions(regions, &larger, &why) != TTS_OK) {
+            snprintf(regions->impossible, sizeof regions->impossible, "%s", why.text);
+            return TTS_OK;
+        }
+        if (!rerun)
+            return TTS_OK;
+        enum tts_status status = rerun(ctx, &larger, &whatif, err);
+        if (status != TTS_OK)
+            return status;
+        regions->are_run = true;
+        regions->failures = tts_whatif_failures(whatif);
+        ran = regions->count;
+        if (regions->need[ran - 1].pool != TTS_POOL_DRAM)
+            status = add_dram(whatif, &larger, regions, err);
+        tts_whatif_free(whatif);
+        if (status != TTS_OK)
+            return status;
+    }
+    return TTS_OK;
+}
+
+/* --- the answer ------------------------------------------------------------------------- */
+
+bool tts_whatif_answer_fits(const struct tts_whatif_answer *answer)
+{
+    return tts_whatif_failures(answer->whatif) == 0 &&
+           tts_whatif_left_out(answer->whatif) == 0 && answer->missing.count == 0 &&
+           answer->before == 0;
 }

@@ -1,8 +1,9 @@
 /* whatif_search.h: searches a small size of a bank or a region with which a replay passes (no
- * request fails). */
+ * request fails), and the whole answer of a replay. */
 #pragma once
 
 #include "analysis/whatif.h"
+#include "model/partialnotes.h"
 #include "ttscope/status.h"
 
 #include <stdbool.h>
@@ -46,8 +47,10 @@ struct tts_whatif_need {
 struct tts_whatif_regions {
     struct tts_whatif_need need[3];
     size_t count;
-    bool are_run;      /* the recording ran again with these sizes */
+    bool are_run;      /* the recording ran again with all of these sizes */
     uint64_t failures; /* number of failures of that run */
+    /* Says why no device can have these sizes, which were then not run; or empty. */
+    char impossible[160];
 };
 
 /* Adds L1_SMALL and TRACE if larger regions would serve the requests that failed. */
@@ -56,14 +59,35 @@ TTS_NODISCARD enum tts_status tts_whatif_find_regions(const struct tts_whatif *w
                                                       struct tts_whatif_regions *regions,
                                                       struct tts_error *err);
 
-/* Sets the sizes in a chip. The chip may then be impossible: call tts_chip_check() after it. */
-TTS_NODISCARD enum tts_status tts_whatif_set_regions(const struct tts_whatif_regions *regions,
-                                                     struct tts_chip *chip,
+/* Runs the whole recording on `chip`, with kept steps. The caller frees *out. TTS_E_NOMEM and
+ * TTS_E_IO end the search. */
+typedef enum tts_status (*tts_whatif_rerun_fn)(void *ctx, const struct tts_chip *chip,
+                                               struct tts_whatif **out, struct tts_error *err);
+
+/* Runs the recording with the larger regions, which take their memory from L1 or DRAM. If DRAM
+ * is then too small, adds the DRAM that is missing and runs the recording once more, with all
+ * sizes together. `rerun` is NULL if the recording cannot be read again: then only
+ * regions->impossible is set. */
+TTS_NODISCARD enum tts_status tts_whatif_run_regions(struct tts_whatif_regions *regions,
+                                                     const struct tts_chip *chip,
+                                                     tts_whatif_rerun_fn rerun, void *ctx,
                                                      struct tts_error *err);
 
-/* Adds the DRAM that is missing after the larger regions have taken their share. `whatif` ran
- * with the larger regions, on `chip`. Subtracts its DRAM failures from regions->failures. */
-TTS_NODISCARD enum tts_status tts_whatif_add_dram(const struct tts_whatif *whatif,
-                                                  const struct tts_chip *chip,
-                                                  struct tts_whatif_regions *regions,
-                                                  struct tts_error *err);
+/* The answer to the question whether the allocations of a recording fit another device. All
+ * pointers are borrowed. */
+struct tts_whatif_answer {
+    const char *path; /* the recording; "-": standard input */
+    const struct tts_chip *chip;
+    const struct tts_whatif *whatif;
+    struct tts_partial_notes missing;
+    uint64_t start_ns; /* start of the recording, on the clock of its items */
+    uint64_t before;   /* events before the first item; only a black box has them */
+    bool is_dram_only; /* the recording states nothing about L1 */
+    bool has_search;   /* the smallest DRAM was searched: the next three fields are set */
+    uint64_t low_bytes;
+    struct tts_whatif_found found;
+    uint64_t bank_size; /* the value of `--set dram_bank_size=` for `found` */
+    struct tts_whatif_regions regions;
+};
+/* Returns true if nothing failed and no data is missing that could have failed. */
+bool tts_whatif_answer_fits(const struct tts_whatif_answer *answer);

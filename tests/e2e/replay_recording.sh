@@ -27,7 +27,7 @@ expect_err ''
 expect_out_like 'on p150: 9 events, 4 allocations, 0 programs
 everything fits
 '
-expect_out_like '  DRAM          8      4272341376      1610612736   37.6 %            5  yes'
+expect_out_like '  DRAM          8      4272341376      1610612736   37.7 %            5  yes'
 expect_out_like "smallest DRAM that is enough: 1610612736 B per bank, 12.0 GiB in 8 banks
   'p150' has 4272341376 B per bank, 31.8 GiB
   this is the peak per bank, so no smaller size is enough
@@ -298,7 +298,7 @@ $unwinds"
 the $events recorded events fit; the program stopped after the last event
 "
     expect_out_like '
-  DRAM          8     4272341376 at least  1879048192   43.9 %        4  so far
+  DRAM          8     4272341376 at least  1879048192   44.0 %        4  so far
 '
     expect_out_like "
 smallest DRAM that is enough: at least 1879048192 B per bank,

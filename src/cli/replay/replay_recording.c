@@ -152,17 +152,14 @@ static enum tts_status search_dram_size(struct replay *replay, struct tts_error 
 
 /* --- regions that are too small --------------------------------------------------------- */
 
-/* Runs the recording again with the larger regions. A region takes memory from L1 or DRAM, so
- * that only a run shows whether everything fits. */
-static enum tts_status run_with_regions(struct replay *replay, struct tts_error *err)
+/* Runs the whole recording on a chip with larger regions. */
+static enum tts_status run_on_chip(void *ctx, const struct tts_chip *chip,
+                                   struct tts_whatif **out, struct tts_error *err)
 {
-    struct tts_chip chip = replay->chip;
-    struct tts_whatif_config config = {.chip = &chip, .keeps_steps = true};
+    struct replay *replay = ctx;
+    struct tts_whatif_config config = {.chip = chip, .keeps_steps = true};
     struct run run = {0};
-    enum tts_status status = tts_whatif_set_regions(&replay->answer.regions, &chip, err);
-    if (status != TTS_OK || tts_chip_check(&chip, NULL) != TTS_OK)
-        return status;
-    status = tts_whatif_new(&config, NULL, &run.whatif, err);
+    enum tts_status status = tts_whatif_new(&config, NULL, &run.whatif, err);
     if (status == TTS_OK)
         status = open_replay_file(replay, &run.file, err);
     if (status == TTS_OK) {
@@ -173,24 +170,24 @@ static enum tts_status run_with_regions(struct replay *replay, struct tts_error 
         tts_progress_end(&replay->progress);
         if (end == TTS_E_NOMEM)
             status = end;
-        replay->answer.regions.are_run = status == TTS_OK;
-        replay->answer.regions.failures = tts_whatif_failures(run.whatif);
     }
-    if (status == TTS_OK)
-        status = tts_whatif_add_dram(run.whatif, &chip, &replay->answer.regions, err);
     tts_eventfile_close(run.file);
-    tts_whatif_free(run.whatif);
+    if (status == TTS_OK)
+        *out = run.whatif;
+    else
+        tts_whatif_free(run.whatif);
     return status;
 }
 
 static enum tts_status search_regions(struct replay *replay, struct tts_error *err)
 {
+    struct tts_whatif_regions *regions = &replay->answer.regions;
+    bool can_run = can_read_again(replay->options->path);
     enum tts_status status =
-        tts_whatif_find_regions(replay->whatif, &replay->chip, &replay->answer.regions, err);
-    if (status == TTS_OK && replay->answer.regions.count > 0 &&
-        can_read_again(replay->options->path))
-        status = run_with_regions(replay, err);
-    return status;
+        tts_whatif_find_regions(replay->whatif, &replay->chip, regions, err);
+    return status == TTS_OK ? tts_whatif_run_regions(regions, &replay->chip,
+                                                     can_run ? run_on_chip : NULL, replay, err)
+                            : status;
 }
 
 /* --- the command ------------------------------------------------------------------------ */
@@ -200,7 +197,7 @@ static enum tts_status print_replay_answer(struct replay *replay, struct tts_err
     struct tts_outfile file = {0};
     struct tts_json json;
     if (!replay->options->json) {
-        tts_whatif_text(&replay->answer, stdout);
+        tts_whatif_text(&replay->answer, replay->options->stats, stdout);
         return TTS_OK;
     }
     enum tts_status status = tts_outfile_open(&file, "-", err);
@@ -287,7 +284,6 @@ int tts_replay_recording(const struct tts_replay_options *options)
         return ours ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;
     }
     replay.answer.path = options->path;
-    replay.answer.with_counts = options->stats;
     replay.answer.chip = &replay.chip;
     replay.answer.whatif = replay.whatif;
     code = run_all(&replay);

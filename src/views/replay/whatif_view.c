@@ -11,13 +11,6 @@
 
 enum { OP_COLUMNS = 26, COUNTS_COLUMN = 36 };
 
-bool tts_whatif_answer_fits(const struct tts_whatif_answer *answer)
-{
-    return tts_whatif_failures(answer->whatif) == 0 &&
-           tts_whatif_left_out(answer->whatif) == 0 && answer->missing.count == 0 &&
-           answer->before == 0;
-}
-
 /* Returns true if the use of the pool is unknown: L1 in a run that models only DRAM. */
 static bool pool_is_unknown(const struct tts_whatif_answer *answer, enum tts_pool pool)
 {
@@ -90,14 +83,18 @@ static void print_first(const struct tts_whatif_answer *answer, FILE *out)
 
 /* --- text: pools ------------------------------------------------------------------------ */
 
-/* Prints a percentage, such as "101.3 %". It can be more than 100 %. */
+/* Prints a percentage, such as "101.3 %", rounded. It can be more than 100 %. */
 static void print_share(uint64_t part, uint64_t whole, FILE *out)
 {
     if (whole == 0 || part > UINT64_MAX / 1000) {
         fprintf(out, " %8s", "-");
         return;
     }
-    uint64_t tenths = part * 1000 / whole;
+    uint64_t tenths = part * 1000 / whole, rest = part * 1000 % whole;
+    tenths += rest >= whole - rest;
+    /* Only a full pool is 100.0 %: rounding must not make a pool look full or just enough. */
+    if (tenths == 1000 && part != whole)
+        tenths = part < whole ? 999 : 1001;
     fprintf(out, " %4" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
 }
 
@@ -234,7 +231,10 @@ static void print_regions(const struct tts_whatif_answer *answer, FILE *out)
                 least, region->bytes, answer->chip->name, region->own_bytes, is_dram ? " " : "",
                 is_dram ? with_reserved : "");
     }
-    if (!answer->regions.are_run)
+    if (answer->regions.impossible[0])
+        tts_say(out, 2, "not tried: no device can have these sizes: %s",
+                answer->regions.impossible);
+    else if (!answer->regions.are_run)
         fputs("  not tried with these sizes: a pipe can be read only once\n", out);
     else if (failures > 0)
         fprintf(out, "  with these sizes %" PRIu64 " allocation%s or program%s still fail%s\n",
@@ -366,7 +366,7 @@ static void print_recording_verdict(const struct tts_whatif_answer *answer,
         fputs("everything that could be read and run fits\n", out);
 }
 
-void tts_whatif_text(const struct tts_whatif_answer *answer, FILE *out)
+void tts_whatif_text(const struct tts_whatif_answer *answer, bool with_counts, FILE *out)
 {
     struct tts_whatif_counts counts;
     tts_whatif_get_counts(answer->whatif, &counts);
@@ -381,7 +381,7 @@ void tts_whatif_text(const struct tts_whatif_answer *answer, FILE *out)
         print_recording_pools(answer, out);
     print_smallest(answer, out);
     print_regions(answer, out);
-    if (answer->with_counts) {
+    if (with_counts) {
         print_recording_counts(&counts, out);
         print_recording_end(answer, out);
     }
@@ -504,7 +504,9 @@ static void put_recording_pool(struct tts_json *json, const struct tts_whatif_an
     else
         tts_json_bool(json, "fits", pool->failures == 0);
     tts_json_number(json, "failures", pool->failures);
-    tts_json_number(json, "deficit_bytes", pool->deficit_bytes);
+    tts_json_number_or_null(json, "deficit_bytes",
+                            pool->failures == 0 || pool->deficit_bytes > 0,
+                            pool->deficit_bytes);
     tts_json_number_or_null(json, "deficit_event", pool->deficit_seq > 0, pool->deficit_seq);
     tts_json_number(json, "allocated_bytes", pool->stats.space.taken_bytes);
     tts_json_number(json, "free_bytes", pool->stats.space.free_bytes);

@@ -114,6 +114,92 @@ T_TEST(banks_of_another_size_change_nothing_else)
     T_EQ(tts_whatif_resize(&chip, UINT64_MAX, &out, &err), TTS_E_RANGE);
 }
 
+/* ---- larger regions ---- */
+
+/* A recording that fills a DRAM bank of 1 MiB. */
+struct reruns {
+    unsigned count;
+    uint64_t bank_bytes;    /* size of a DRAM bank in the last run */
+    unsigned refused_until; /* another request fails in run `refused_until` and before it */
+};
+
+static enum tts_status rerun_full(void *ctx, const struct tts_chip *chip,
+                                  struct tts_whatif **out, struct tts_error *err)
+{
+    struct reruns *reruns = ctx;
+    struct rig rig = rig_with(chip, true);
+    (void)err;
+    rows(&rig, 1, (1 << 20) / 2048);
+    if (++reruns->count <= reruns->refused_until)
+        alloc_in(&rig, TTS_POOL_L1_SMALL, 2, 1 << 30, 2048);
+    reruns->bank_bytes = pool_of(&rig, TTS_POOL_DRAM).layout.bank_bytes;
+    tts_whatif_end(rig.whatif);
+    *out = rig.whatif;
+    return TTS_OK;
+}
+
+static struct tts_whatif_regions trace_region(uint64_t bytes)
+{
+    return (struct tts_whatif_regions){.need = {{TTS_POOL_TRACE, "trace_region", bytes, 0}},
+                                       .count = 1};
+}
+
+T_TEST(sizes_are_called_enough_only_after_a_run_with_all_of_them)
+{
+    struct tts_chip chip = small_chip(1 << 20);
+    struct tts_whatif_regions regions = trace_region(12 * 8192);
+    struct reruns reruns = {0};
+    T_EQ(tts_whatif_run_regions(&regions, &chip, rerun_full, &reruns, NULL), TTS_OK);
+    T_TRUE(regions.are_run && regions.failures == 0 && !regions.impossible[0]);
+    T_TRUE(regions.count == 2 && regions.need[1].pool == TTS_POOL_DRAM);
+    T_TRUE(reruns.count == 2 && reruns.bank_bytes == 1 << 20);
+    /* What fails in the run with all sizes is counted. */
+    regions = trace_region(12 * 8192);
+    reruns = (struct reruns){.refused_until = 2};
+    T_EQ(tts_whatif_run_regions(&regions, &chip, rerun_full, &reruns, NULL), TTS_OK);
+    T_TRUE(regions.are_run && regions.failures == 1);
+    /* What failed only in the first run is not. */
+    regions = trace_region(12 * 8192);
+    reruns = (struct reruns){.refused_until = 1};
+    T_EQ(tts_whatif_run_regions(&regions, &chip, rerun_full, &reruns, NULL), TTS_OK);
+    T_TRUE(regions.are_run && regions.failures == 0 && reruns.count == 2);
+}
+
+T_TEST(sizes_that_no_device_can_have_are_not_run_and_the_reason_is_kept)
+{
+    struct tts_chip chip = small_chip(1 << 20);
+    struct tts_whatif_regions regions = trace_region(UINT64_C(1) << 30);
+    struct reruns reruns = {0};
+    T_EQ(tts_whatif_run_regions(&regions, &chip, rerun_full, &reruns, NULL), TTS_OK);
+    T_TRUE(!regions.are_run && reruns.count == 0);
+    T_STR_EQ(regions.impossible, "'trace_region' takes 89481216 of a bank, which has 1048576: "
+                                 "make it smaller");
+    /* The reason does not depend on whether the file can be read again. */
+    regions = trace_region(UINT64_C(1) << 30);
+    T_EQ(tts_whatif_run_regions(&regions, &chip, NULL, NULL, NULL), TTS_OK);
+    T_TRUE(!regions.are_run && regions.impossible[0]);
+    regions = trace_region(12 * 8192);
+    T_EQ(tts_whatif_run_regions(&regions, &chip, NULL, NULL, NULL), TTS_OK);
+    T_TRUE(!regions.are_run && !regions.impossible[0] && regions.count == 1);
+}
+
+T_TEST(a_run_that_left_something_out_does_not_fit)
+{
+    struct rig rig = rig_on("n150");
+    struct tts_whatif_answer answer = {.whatif = rig.whatif};
+    rows(&rig, 1, 1);
+    T_TRUE(tts_whatif_answer_fits(&answer));
+    answer.before = 1;
+    T_TRUE(!tts_whatif_answer_fits(&answer));
+    answer.before = 0;
+    answer.missing.count = 1;
+    T_TRUE(!tts_whatif_answer_fits(&answer));
+    answer.missing.count = 0;
+    rows(&rig, 2, UINT64_C(1) << 30);
+    T_TRUE(!tts_whatif_answer_fits(&answer));
+    tts_whatif_free(rig.whatif);
+}
+
 /* ---- on random stories ---- */
 
 enum { IDS = 24, EVENTS = 300 };
