@@ -294,6 +294,18 @@ bool tts_delta_share(const struct tts_delta *delta, int64_t *out)
     return true;
 }
 
+bool tts_delta_is_slight(const struct tts_delta *delta)
+{
+    int64_t bytes = delta->change.bytes;
+    return bytes > -(delta->a.bytes / 1000) && bytes < delta->a.bytes / 1000;
+}
+
+/* Returns true if the change is known and not 0, also if rounding explains the change. */
+static bool delta_is_off(const struct tts_delta *delta)
+{
+    return delta->change.is_known && delta->change.bytes != 0;
+}
+
 /* Compares two amounts. Changes of up to `slack` bytes are not a difference. */
 static struct tts_delta delta_of(struct tts_amount a, struct tts_amount b, int64_t slack)
 {
@@ -324,6 +336,7 @@ static void fill_diff_phase(const struct tts_run *a, const struct tts_run *b,
 {
     bool in_a = phase->where != TTS_ONLY_B, in_b = phase->where != TTS_ONLY_A;
     int64_t slack = diff->is_rounded ? TTS_RUN_STEP_BYTES : 0;
+    bool is_near = false;
     phase->differs = phase->differs_itself = phase->where != TTS_IN_BOTH;
     for (int k = 0; k < TTS_RUN_FIGURES; k++) {
         bool is_l1 = k >= TTS_RUN_L1_CB;
@@ -332,8 +345,10 @@ static void fill_diff_phase(const struct tts_run *a, const struct tts_run *b,
                      figure_of(b, in_b && !(is_l1 && diff->no_l1_b), phase->b, k), slack);
         phase->differs |= phase->figures[k].differs;
         phase->differs_itself |= phase->figures[k].differs && is_own_figure(k);
+        is_near |= delta_is_off(&phase->figures[k]) && !phase->figures[k].differs;
         diff->compared += phase->figures[k].change.is_known;
     }
+    diff->within_rounding += is_near && !phase->differs_itself;
     diff->differing += phase->differs;
     diff->differing_itself += phase->differs_itself;
 }
@@ -404,11 +419,6 @@ static void fill_diff_parts(const struct tts_named_run *a, const struct tts_name
 }
 
 /* ---- the whole comparison ---- */
-
-static bool delta_is_off(const struct tts_delta *delta)
-{
-    return delta->change.is_known && delta->change.bytes != 0;
-}
 
 static bool diff_is_equal(const struct tts_rundiff *diff)
 {

@@ -20,6 +20,9 @@ bool tts_delta_has_share(const struct tts_delta *delta);
  * no meaning. */
 bool tts_delta_share(const struct tts_delta *delta, int64_t *out);
 
+/* Returns true if the change is less than 0.1 % of A. The delta is known. */
+bool tts_delta_is_slight(const struct tts_delta *delta);
+
 enum tts_rundiff_where { TTS_IN_BOTH, TTS_ONLY_A, TTS_ONLY_B };
 
 /* A phase of either run. Phases of A and B are the same if both have the same name and are the
@@ -77,6 +80,9 @@ struct tts_rundiff {
     struct tts_rundiff_phase *phases;
     size_t phase_count;
     size_t only_a, only_b, differing, differing_itself; /* numbers of phases */
+    /* Number of phases that do not differ themselves, but have a figure that is equal only
+     * within the rounding. */
+    size_t within_rounding;
     size_t compared; /* number of figures known in both runs; 0: nothing can be compared */
     struct tts_delta peak, final;
     struct tts_delta sizes[TTS_RUN_PARTS]; /* measured; activations: the maximum at one time */

@@ -156,13 +156,6 @@ static void describe_against(const struct tts_rundiff *diff, char *out, size_t c
              size_of_change(&size, cause->not_peak), smaller, grew ? 'B' : 'A');
 }
 
-/* Returns true if the change is less than 0.1 % of the peak. */
-static bool is_slight(const struct tts_delta *peak)
-{
-    int64_t bytes = peak->change.bytes;
-    return bytes > -(peak->a.bytes / 1000) && bytes < peak->a.bytes / 1000;
-}
-
 static void say_cause(const struct tts_rundiff *diff, const char *change, FILE *out)
 {
     int64_t part = diff->phases[diff->cause.phase].contribution.bytes;
@@ -174,7 +167,7 @@ static void say_cause(const struct tts_rundiff *diff, const char *change, FILE *
     struct name name;
     phase_name(&name, diff, diff->cause.phase);
     describe_cause(diff, how);
-    if (is_more && is_slight(&diff->peak)) {
+    if (is_more && tts_delta_is_slight(&diff->peak)) {
         tts_say(out, 0, "%s, as larger changes cancel out: %s alone %s %s (%s)", change,
                 name.text, adds, size_of_change(&size, part), how);
         return;
@@ -409,8 +402,9 @@ static void put_others(const struct tts_rundiff *diff, FILE *out)
 {
     size_t others = diff->phase_count - diff->differing_itself;
     if (others > 0)
-        fprintf(out, "%zu %sphase%s: no difference%s\n", others,
+        fprintf(out, "%zu %sphase%s: no difference%s%s\n", others,
                 diff->differing_itself > 0 ? "other " : "", others == 1 ? "" : "s",
+                diff->within_rounding > 0 ? " above 0.01 MB" : "",
                 diff->differing > diff->differing_itself ? " except in cumulative figures"
                                                          : "");
 }

@@ -201,6 +201,35 @@ T_TEST(between_runs_in_bytes_a_byte_is_a_difference)
     tts_rundiff_release(&diff);
 }
 
+T_TEST(a_phase_that_is_equal_only_within_the_rounding_is_counted)
+{
+    struct built a = {0}, b = {0};
+    add(&a, "SAME", mb(1), mb(1));
+    add(&a, "NEAR", 1000000, 500000);
+    add(&a, "FAR", mb(1), 0);
+    add(&b, "SAME", mb(1), mb(1));
+    add(&b, "NEAR", 1010000, 500000);
+    add(&b, "FAR", mb(2), 0);
+    struct tts_rundiff diff = compare(&a, &b);
+    T_TRUE(diff.differing_itself == 1 && diff.within_rounding == 1);
+    tts_rundiff_release(&diff);
+    diff = compare(&a, &a);
+    T_EQ(diff.within_rounding, 0);
+    tts_rundiff_release(&diff);
+}
+
+T_TEST(a_change_below_a_thousandth_is_slight)
+{
+    struct tts_delta delta = {.a = tts_amount_of(1000000), .change = tts_amount_of(999)};
+    T_TRUE(tts_delta_is_slight(&delta));
+    delta.change.bytes = -999;
+    T_TRUE(tts_delta_is_slight(&delta));
+    delta.change.bytes = 1000;
+    T_TRUE(!tts_delta_is_slight(&delta));
+    delta.change.bytes = -1000;
+    T_TRUE(!tts_delta_is_slight(&delta));
+}
+
 /* ---- which phase is which ---- */
 
 T_TEST(the_nth_of_a_name_is_the_nth_of_it)
