@@ -76,5 +76,6 @@ TTS_API const char *tts_failure_text(const struct tts_failure *failure,
  * the number is unknown. */
 TTS_API uint64_t tts_failure_deficit(const struct tts_failure *failure);
 /* Returns whether tts_failure_deficit() is known. It is unknown for DEPENDENCY, because the
- * free bytes of one allocator say nothing about the blocks of the others. */
+ * free bytes of one allocator say nothing about the blocks of the others, and if the numbers of
+ * the failure contradict each other: then nothing seems to be missing. */
 TTS_API bool tts_failure_deficit_is_known(const struct tts_failure *failure);

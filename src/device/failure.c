@@ -181,5 +181,6 @@ uint64_t tts_failure_deficit(const struct tts_failure *failure)
 
 bool tts_failure_deficit_is_known(const struct tts_failure *failure)
 {
-    return failure->kind != TTS_FAILURE_NONE && failure->kind != TTS_FAILURE_DEPENDENCY;
+    /* Numbers of which nothing is missing, as a foreign file may state, explain no failure. */
+    return tts_failure_deficit(failure) > 0;
 }

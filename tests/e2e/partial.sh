@@ -180,6 +180,7 @@ show first.tts
 run "$ttscope" show first.tts
 expect_out_like "30 events are missing; the first gap is after event 28"
 expect_out_like "DRAM of the whole file: peak at least "
+[[ $out != *"at the end at least"* ]] || fail "the next keyframe lists all live buffers"
 run "$ttscope" pack -o packed.tts first.tts
 expect_code 5
 expect_err_like "; only the part after the damage is packed"

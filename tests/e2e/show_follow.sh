@@ -112,7 +112,7 @@ expect_out_like 'run.tts: recording, pid *, 3000 events'
 # A black box is read to its end, although blocks are overwritten meanwhile.
 run cat "$work/box.out"
 expect_out_like 'black box'
-expect_out_like 'state      complete'
+expect_out_like 'state      ended normally'
 expect_out_like ' of 1501000, '
 expect_out_like 'begins in the middle'
 

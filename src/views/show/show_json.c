@@ -154,9 +154,9 @@ static void put_show_failure(const struct tts_show_facts *show, size_t idx,
     tts_json_text(json, "kind", tts_failure_kind_name(failure->failure.kind));
     tts_json_text(json, "pool", tts_pool_name(failure->failure.pool));
     tts_json_text(json, "text", tts_failure_text(&failure->failure, text));
-    bool is_known = tts_failure_deficit_is_known(&failure->failure);
-    tts_json_number_or_null(json, "deficit_bytes", is_known,
-                            is_known ? tts_failure_deficit(&failure->failure) : 0);
+    tts_json_number_or_null(json, "deficit_bytes",
+                            tts_failure_deficit_is_known(&failure->failure),
+                            tts_failure_deficit(&failure->failure));
     tts_json_number(json, "live_buffers", level->buffers);
     tts_json_number(json, "live_bytes", (uint64_t)level->bytes);
     if (idx == 0) {

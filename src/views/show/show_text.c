@@ -205,15 +205,14 @@ static void print_show_failure(const struct tts_show_facts *show,
                                const struct tts_summary_failure *failure, FILE *out)
 {
     char text[TTS_FAILURE_TEXT_MAX], bytes[TTS_NUMBER_BYTES_MAX];
-    uint64_t live = (uint64_t)failure->level.bytes,
-             deficit = tts_failure_deficit(&failure->failure);
+    uint64_t live = (uint64_t)failure->level.bytes;
     fprintf(out, "  event %" PRIu64, failure->seq);
     put_when(show, failure->has_time, failure->time_ns, tts_summary_op_name(&failure->op), out);
     char name[TTS_DEVICENAME_MAX];
     fprintf(out, ", %s\n", tts_devicename(failure->device, name));
     tts_say_sentence(out, "    ", tts_failure_text(&failure->failure, text));
-    if (deficit > 0)
-        fprintf(out, "    missing: %" PRIu64 " B%s\n", deficit,
+    if (tts_failure_deficit_is_known(&failure->failure))
+        fprintf(out, "    missing: %" PRIu64 " B%s\n", tts_failure_deficit(&failure->failure),
                 failure->failure.kind == TTS_FAILURE_SPACE ? " in each bank" : "");
     else
         fputs("    missing: unknown\n", out);
@@ -354,10 +353,12 @@ static bool is_whole(const struct tts_show_facts *show)
     return show->missing->count == (show->missing->is_stopped ? 1 : 0);
 }
 
-/* Prints the state of a recording that the program ended, and what is missing in it. */
+/* Prints the state of a recording that the program ended, and what is missing in it. A black
+ * box that lacks its first events is not complete; the line of the events says so. */
 static void put_normal_end(const struct tts_show_facts *show, FILE *out)
 {
-    fputs(is_whole(show) ? "complete" : "ended normally", out);
+    bool is_complete = is_whole(show) && show->sum->first_seq == 0;
+    fputs(is_complete ? "complete" : "ended normally", out);
     if (show->damage)
         fputs(", but the file is damaged", out);
     else if (show->missed > 0)
@@ -684,8 +685,10 @@ static void print_phases(const struct tts_show_facts *show, FILE *out)
     const char *least = show->is_at_least ? "at least " : "";
     fprintf(out, "DRAM of the whole file: peak %s%s MB (%" PRId64 " B),\n", least,
             tts_number_format_mb(mb, peak_bytes, false), peak_bytes);
-    fprintf(out, "  at the end %s%s MB (%" PRId64 " B)\n\n", least,
-            tts_number_format_mb(mb, final_bytes, false), final_bytes);
+    /* The live buffers after a gap are known: only buffers that came and went are missing. */
+    fprintf(out, "  at the end %s%s MB (%" PRId64 " B)\n\n",
+            show->left_buffers > 0 ? least : "", tts_number_format_mb(mb, final_bytes, false),
+            final_bytes);
 }
 
 /* ---- the peak ---- */
