@@ -45,6 +45,16 @@ const char *t_scratch(const char *name)
     return path;
 }
 
+const char *t_file(const char *name, const void *bytes, size_t len)
+{
+    const char *path = t_scratch(name);
+    FILE *file = fopen(path, "wb");
+    T_TRUE(file != NULL);
+    T_EQ(fwrite(bytes, 1, len, file), len);
+    T_EQ(fclose(file), 0);
+    return path;
+}
+
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where)
 {
     (void)info;

@@ -33,3 +33,7 @@ uint64_t t_random(uint64_t *state);
 /* Returns the path of `name` in a directory of this process. The directory is removed with its
  * content when main() returns. The path is valid until the eighth call after this one. */
 const char *t_scratch(const char *name);
+
+/* Writes bytes[0..len) to t_scratch(name), replacing a file of this name. Returns the path, as
+ * t_scratch() does. The test fails if the file cannot be written. */
+const char *t_file(const char *name, const void *bytes, size_t len);

@@ -12,19 +12,11 @@
 #include <time.h>
 #include <unistd.h>
 
-static const char *write_file(const char *bytes, size_t len)
-{
-    const char *path = t_scratch("in.txt");
-    FILE *file = fopen(path, "w");
-    T_TRUE(file && fwrite(bytes, 1, len, file) == len && fclose(file) == 0);
-    return path;
-}
-
 static struct tts_lines open_bytes(const char *bytes, size_t len)
 {
     struct tts_lines lines;
     struct tts_error err;
-    T_EQ(tts_lines_open(&lines, write_file(bytes, len), tts_alloc_libc(), &err), TTS_OK);
+    T_EQ(tts_lines_open(&lines, t_file("in.txt", bytes, len), tts_alloc_libc(), &err), TTS_OK);
     return lines;
 }
 

@@ -456,14 +456,6 @@ T_TEST(every_prefix_of_a_file_is_a_chip_or_an_error_with_a_line)
 
 /* --- files ------------------------------------------------------------------------------ */
 
-static const char *write_file(const char *bytes, size_t len)
-{
-    const char *path = t_scratch("device.yaml");
-    FILE *file = fopen(path, "w");
-    T_TRUE(file && fwrite(bytes, 1, len, file) == len && fclose(file) == 0);
-    return path;
-}
-
 static int open_descriptors(void)
 {
     int count = 0;
@@ -478,7 +470,7 @@ T_TEST(a_file_is_loaded_from_its_path)
     struct tts_chip chip;
     struct tts_error err;
     int before = open_descriptors();
-    T_EQ(tts_devfile_load(write_file(text, sizeof text - 1), &chip, &err), TTS_OK);
+    T_EQ(tts_devfile_load(t_file("device.yaml", text, sizeof text - 1), &chip, &err), TTS_OK);
     T_STR_EQ(chip.name, "n300");
     T_EQ(open_descriptors(), before);
 }
@@ -518,12 +510,13 @@ T_TEST(a_file_past_64_kib_is_refused_and_an_endless_one_too)
     fill("preset: n150\n", "#", TTS_DEVFILE_MAX_BYTES + 1);
     struct tts_chip chip;
     struct tts_error err;
-    T_EQ(tts_devfile_load(write_file(big, TTS_DEVFILE_MAX_BYTES + 1), &chip, &err),
+    T_EQ(tts_devfile_load(t_file("device.yaml", big, TTS_DEVFILE_MAX_BYTES + 1), &chip, &err),
          TTS_E_SYNTAX);
     T_STR_EQ(err.text, "larger than the limit for a device file (64 KiB)");
     T_EQ(err.line, 2);
     T_EQ(tts_devfile_load("/dev/zero", &chip, &err), TTS_E_SYNTAX);
-    T_EQ(tts_devfile_load(write_file(big, TTS_DEVFILE_MAX_BYTES), &chip, &err), TTS_OK);
+    T_EQ(tts_devfile_load(t_file("device.yaml", big, TTS_DEVFILE_MAX_BYTES), &chip, &err),
+         TTS_OK);
 }
 
 T_TEST(the_example_is_a_p150_with_13_compute_columns)

@@ -16,23 +16,13 @@ static struct tts_failmsg messages[MESSAGES_MAX];
 static size_t message_count;
 static struct tts_logtext_facts facts;
 
-static const char *write_bytes(const char *text, size_t len)
-{
-    const char *path = t_scratch("log");
-    FILE *file = fopen(path, "w");
-    T_TRUE(file != NULL);
-    T_EQ(fwrite(text, 1, len, file), len);
-    T_EQ(fclose(file), 0);
-    return path;
-}
-
 static void scan_bytes(const char *text, size_t len)
 {
     struct tts_input *in;
     struct tts_failscan *scan;
     struct tts_error err;
     message_count = 0;
-    T_EQ(tts_input_open(write_bytes(text, len), NULL, &in, NULL), TTS_OK);
+    T_EQ(tts_input_open(t_file("log", text, len), NULL, &in, NULL), TTS_OK);
     T_EQ(tts_failscan_new(in, NULL, &scan, NULL), TTS_OK);
     while (tts_failscan_next(scan, &messages[message_count], &err) == TTS_OK) {
         message_count++;
@@ -492,7 +482,7 @@ T_TEST(every_phrase_is_long_enough)
 T_TEST(a_text_may_grow)
 {
     static const char text[] = V3 "\n";
-    const char *path = write_bytes("", 0);
+    const char *path = t_file("log", "", 0);
     struct tts_input *in;
     struct tts_failscan *scan_of;
     struct tts_failmsg msg;

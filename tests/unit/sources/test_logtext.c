@@ -19,16 +19,6 @@ static char texts[LINES_MAX][4][TTS_LOGLINE_MAX + 1];
 static size_t line_count;
 static struct tts_logtext_facts facts;
 
-static const char *write_text(const char *text, size_t len)
-{
-    const char *path = t_scratch("log");
-    FILE *file = fopen(path, "w");
-    T_TRUE(file != NULL);
-    T_EQ(fwrite(text, 1, len, file), len);
-    T_EQ(fclose(file), 0);
-    return path;
-}
-
 static void keep_span(struct tts_span span, char out[TTS_LOGLINE_MAX + 1])
 {
     T_TRUE(span.len <= TTS_LOGLINE_MAX);
@@ -68,7 +58,7 @@ static enum tts_status read_path(const char *path, struct tts_error *err)
 
 static void read_bytes(const char *text, size_t len)
 {
-    T_EQ(read_path(write_text(text, len), NULL), TTS_OK);
+    T_EQ(read_path(t_file("log", text, len), NULL), TTS_OK);
     T_EQ(facts.bytes, len);
 }
 
@@ -145,7 +135,7 @@ static size_t count_lines(const char *text, size_t len, uint64_t number)
     struct tts_logtext log;
     struct tts_logtext_line line = {0};
     size_t count = 0;
-    T_EQ(tts_input_open(write_text(text, len), NULL, &in, NULL), TTS_OK);
+    T_EQ(tts_input_open(t_file("log", text, len), NULL, &in, NULL), TTS_OK);
     T_EQ(tts_logtext_open(&log, in, tts_alloc_libc(), NULL), TTS_OK);
     while (tts_logtext_next(&log, &line))
         count++;
@@ -252,7 +242,7 @@ T_TEST(colours_hide_no_prefix)
 T_TEST(a_read_that_fails_ends_the_text)
 {
     struct tts_error err = {0};
-    const char *path = write_text("\x1f\x8bnot gzip", 10);
+    const char *path = t_file("log", "\x1f\x8bnot gzip", 10);
     T_EQ(read_path(path, &err), TTS_E_SYNTAX);
     T_EQ(line_count, 0);
     T_TRUE(err.text[0] != '\0');
@@ -265,7 +255,7 @@ T_TEST(no_memory_is_told)
     struct tts_input *in = NULL;
     struct tts_logtext text = {0};
     struct tts_error err = {0};
-    T_EQ(tts_input_open(write_text("a\n", 2), NULL, &in, NULL), TTS_OK);
+    T_EQ(tts_input_open(t_file("log", "a\n", 2), NULL, &in, NULL), TTS_OK);
     heap_init(&heap);
     heap.fail_at = 1;
     T_EQ(tts_logtext_open(&text, in, &heap.alloc, &err), TTS_E_NOMEM);

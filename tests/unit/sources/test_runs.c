@@ -33,12 +33,7 @@
 
 static const char *file_of(const char *text)
 {
-    const char *path = t_scratch("input");
-    FILE *file = fopen(path, "w");
-    T_TRUE(file != NULL);
-    T_TRUE(fputs(text, file) >= 0);
-    T_EQ(fclose(file), 0);
-    return path;
+    return t_file("input", text, strlen(text));
 }
 
 static struct tts_runs loaded(const char *path)

@@ -13,12 +13,7 @@
 
 static const char *write_file(const char *name, const char *text)
 {
-    const char *path = t_scratch(name);
-    FILE *file = fopen(path, "w");
-    T_TRUE(file != NULL);
-    T_TRUE(fputs(text, file) >= 0);
-    T_EQ(fclose(file), 0);
-    return path;
+    return t_file(name, text, strlen(text));
 }
 
 static void make_directory(const char *name)
