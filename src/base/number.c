@@ -105,16 +105,29 @@ void tts_number_format_hex(char *out, uint64_t value, int digits)
         out[i] = "0123456789abcdef"[value >> 4 * (digits - 1 - i) & 15];
 }
 
-const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, bool plus)
+/* Splits bytes / 1048576, rounded half to even, into whole units and hundredths, 0 to 100. */
+static inline uint64_t split_mb(uint64_t bytes, uint64_t *hundredths)
 {
     const uint64_t mb = UINT64_C(1) << 20;
+    uint64_t scaled = bytes % mb * 100, rest = scaled % mb;
+    *hundredths = scaled / mb;
+    /* Round half to even: a tie is rounded up if the last digit is odd. The whole units do not
+     * change whether the last digit is odd, because they count hundreds and 100 is even. */
+    if (rest > mb / 2 || (rest == mb / 2 && *hundredths % 2 == 1))
+        ++*hundredths;
+    return bytes / mb;
+}
+
+uint64_t tts_number_mb_hundredths(uint64_t bytes)
+{
+    uint64_t hundredths, whole = split_mb(bytes, &hundredths);
+    return whole * 100 + hundredths;
+}
+
+const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, bool plus)
+{
     uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
-    uint64_t whole = size / mb, scaled = size % mb * 100;
-    uint64_t hundredths = scaled / mb, rest = scaled % mb;
-    /* Round half to even: a tie is rounded up if the last digit is odd. `whole` does not change
-     * whether the last digit is odd, because `whole` counts hundreds and 100 is even. */
-    if (rest > mb / 2 || (rest == mb / 2 && hundredths % 2 == 1))
-        hundredths++;
+    uint64_t hundredths, whole = split_mb(size, &hundredths);
     snprintf(out, TTS_NUMBER_MB_MAX, "%s%" PRIu64 ".%02" PRIu64,
              bytes < 0 ? "-" : (plus ? "+" : ""), whole + hundredths / 100, hundredths % 100);
     return out;

@@ -14,7 +14,7 @@
 TTS_NODISCARD enum tts_status tts_number_parse(const char *text, size_t len, uint64_t *out);
 TTS_NODISCARD enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out);
 
-enum { TTS_NUMBER_MAX = 20, TTS_NUMBER_BYTES_MAX = 40, TTS_NUMBER_MB_MAX = 20 };
+enum { TTS_NUMBER_MAX = 20, TTS_NUMBER_BYTES_MAX = 40, TTS_NUMBER_MB_MAX = 28 };
 
 /* tts_number_format() writes `value` in decimal and returns the number of digits.
  * tts_number_format_hex() writes the last `digits` (1 to 16) hexadecimal digits of `value`, in
@@ -27,6 +27,8 @@ void tts_number_format_hex(char *out, uint64_t value, int digits);
  * "12.8 GiB". Writes a terminated text and returns `out`. */
 const char *tts_number_format_bytes(char out[TTS_NUMBER_BYTES_MAX], uint64_t bytes);
 
+/* Returns the bytes in hundredths of 2^20 bytes, rounded like tts_number_format_mb(). */
+uint64_t tts_number_mb_hundredths(uint64_t bytes);
 /* Writes bytes / 1048576 with two decimals, rounded half to even like printf("%.2f"), but in
  * any locale. If `plus` is true, a number that is not negative gets a plus sign, like "%+.2f".
  * Values slightly below zero give "-0.00". Writes a terminated text and returns `out`. */

@@ -867,6 +867,8 @@ static void print_fit_headline(const struct tts_fit_answer *answer, FILE *out)
         line.verdict = format_largest(text, answer);
     } else {
         line.verdict = format_fit_verdict(text, fit);
+        line.peak_bytes = fit->peak_bytes;
+        line.capacity_bytes = fit->capacity_bytes;
         if (tts_fit_has_chips(&fit->workload, fit->chip))
             line.banks = fit_banks_of(&fit->placement);
         if (answer->change_count > 0 && change->fits)

@@ -62,7 +62,16 @@ void tts_fit_say_headline(FILE *out, const struct tts_fit_headline *line)
 {
     char text[TTS_FIT_VERDICT_MAX + 512], missing[TTS_NUMBER_MB_MAX];
     int len = snprintf(text, sizeof text, "%s", line->verdict);
-    if (line->banks.peak_bank_bytes > line->banks.bank_bytes)
+    uint64_t peak = tts_number_mb_hundredths(line->peak_bytes);
+    uint64_t capacity = tts_number_mb_hundredths(line->capacity_bytes);
+    bool is_over_bank = line->banks.peak_bank_bytes > line->banks.bank_bytes;
+    /* The excess is the difference of the printed sizes, as in `analyze`. Whole pages matter in
+     * this line only if the sizes alone would fit. */
+    if (is_over_bank && peak > capacity)
+        len += snprintf(text + len, sizeof text - (size_t)len,
+                        " (%" PRIu64 ".%02" PRIu64 " MB too much)", (peak - capacity) / 100,
+                        (peak - capacity) % 100);
+    else if (is_over_bank)
         len += snprintf(text + len, sizeof text - (size_t)len,
                         " (%s MB too much, rounded up to whole pages)",
                         format_missing_mb(missing, &line->banks));

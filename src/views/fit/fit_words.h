@@ -39,9 +39,10 @@ void tts_fit_say_each_bank(FILE *out, const struct tts_fit_banks *banks);
 /* The answer in one line. */
 struct tts_fit_headline {
     const char *verdict;
-    struct tts_fit_banks banks; /* all 0 if the size of the banks does not matter */
-    const char *remedy;         /* options that would make the run fit, or NULL */
-    const char *limit;          /* what the verdict does not cover, or NULL */
+    struct tts_fit_banks banks;          /* all 0 if the size of the banks does not matter */
+    uint64_t peak_bytes, capacity_bytes; /* the two sizes of the verdict */
+    const char *remedy;                  /* options that would make the run fit, or NULL */
+    const char *limit;                   /* what the verdict does not cover, or NULL */
 };
 /* Writes the line, and an empty line after it. */
 void tts_fit_say_headline(FILE *out, const struct tts_fit_headline *line);

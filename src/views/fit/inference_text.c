@@ -106,6 +106,8 @@ static void print_inference_headline(const struct tts_inference_answer *answer, 
 {
     char verdict[TTS_FIT_VERDICT_MAX];
     struct tts_fit_headline line = {.verdict = format_inference_verdict(verdict, answer)};
+    line.peak_bytes = answer->plan.total_bytes;
+    line.capacity_bytes = answer->plan.capacity_bytes;
     if (tts_inference_has_chips(answer))
         line.banks = inference_banks_of(&answer->plan);
     if (answer->lighter_count > 0 && answer->lighter[0].fits)

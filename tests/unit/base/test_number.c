@@ -178,3 +178,12 @@ T_TEST(mebibytes_are_as_printf_has_them)
         is_mb(bytes, i % 5 == 0, want[0] == '-' && bytes == 0 ? want + 1 : want);
     }
 }
+
+T_TEST(hundredths_of_a_mebibyte_are_the_printed_ones)
+{
+    T_EQ(tts_number_mb_hundredths(0), 0);
+    T_EQ(tts_number_mb_hundredths(131072), 12); /* 0.125 */
+    T_EQ(tts_number_mb_hundredths(393216), 38); /* 0.375 */
+    T_EQ(tts_number_mb_hundredths(1048575), 100);
+    T_EQ(tts_number_mb_hundredths(UINT64_MAX), UINT64_C(1759218604441600));
+}
