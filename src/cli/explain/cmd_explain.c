@@ -249,6 +249,23 @@ static int say_nothing_found(const struct explain_text *text)
     return TTS_EXIT_BAD_NEWS;
 }
 
+/* Says how many messages are about failures that are not kept and therefore not explained. */
+static void say_left_out(const struct explain_text *text)
+{
+    const char *name = text->path ? tts_message_path(text->path) : "the text";
+    uint64_t count = text->log.left_out;
+    if (count == 1)
+        tts_message(command,
+                    "note: %s: only the first %d different failures are explained; 1 message "
+                    "of another failure is only counted",
+                    name, TTS_FAILLOG_MAX);
+    else if (count > 1)
+        tts_message(command,
+                    "note: %s: only the first %d different failures are explained; %" PRIu64
+                    " messages of other failures are only counted",
+                    name, TTS_FAILLOG_MAX, count);
+}
+
 static void print_text(const struct explain_text *text, const struct explain_options *options,
                        FILE *out)
 {
@@ -312,8 +329,11 @@ static int follow_text(struct explain_text *text, FILE *out, bool as_json)
             continue;
         }
         size_t count = text->log.count;
+        uint64_t left_out = text->log.left_out;
         if (status == TTS_OK)
             status = tts_faillog_add(&text->log, &msg, &err);
+        if (left_out == 0)
+            say_left_out(text);
         if (status != TTS_OK || text->log.count == count)
             continue;
         tts_json_init(&json, out);
@@ -353,6 +373,8 @@ static int explain_text(struct tts_job *job, struct explain_text *text,
             explain_entry(text, &text->log.entries[i], out, json);
     else
         print_text(text, options, out);
+    if (options->line == 0)
+        say_left_out(text);
     return text->is_partial ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
 }
 
