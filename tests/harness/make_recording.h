@@ -19,11 +19,14 @@ _Noreturn void make_die(const char *why);
 
 /* Makes a recording from standard input, one item per line. The time of an event is its number
  * in microseconds:
- *     alloc DEVICE POOL ID SIZE PAGE CORES     POOL is the number of an enum tts_pool
+ *     alloc DEVICE POOL ID SIZE PAGE CORES [ADDRESS]
+ *                                              POOL is the number of an enum tts_pool
  *     free DEVICE POOL ID
  *     program DEVICE, cb DEVICE SIZE X0 Y0 X1 Y1
  *     op NAME, end
- *     refuse DEVICE SIZE                       a request of DRAM fails
+ *     refuse DEVICE SIZE [NEED BANKS BANK TAKEN FREE LARGEST]
+ *                                              a request of DRAM fails
+ *     clash DEVICE END ADDRESS                 circular buffers clash with L1 buffers
  *     trace DEVICE                             the capture of a trace begins
  *     begin CAPTURE                            a capture begins
  *     chip CHIP MESH, missed COUNT

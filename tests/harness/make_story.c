@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { WORDS = 8, OPS = 16, WORD_BYTES = 64 };
+enum { WORDS = 10, OPS = 16, WORD_BYTES = 64 };
 
 struct story {
     struct make *make;
@@ -52,6 +52,8 @@ static void put_alloc(struct story *story)
     struct tts_event *event = &item.event;
     event->page_bytes = number(story, 5);
     event->cores = small(story, 6);
+    event->has_address = story->word_count > 7;
+    event->address = event->has_address ? number(story, 7) : 0;
     if (event->pool == TTS_POOL_L1 || event->pool == TTS_POOL_L1_SMALL)
         event->bytes_per_bank =
             event->cores > 0 ? event->size_bytes / event->cores : event->page_bytes;
@@ -102,6 +104,24 @@ static void put_refusal(struct story *story)
 {
     struct tts_failure failure = {
         .kind = TTS_FAILURE_SPACE, .pool = TTS_POOL_DRAM, .requested_bytes = number(story, 2)};
+    if (story->word_count > 3) {
+        failure.need_bytes = failure.block_bytes = number(story, 3);
+        failure.banks = small(story, 4);
+        failure.bank_bytes = number(story, 5);
+        failure.taken_bytes = number(story, 6);
+        failure.free_bytes = number(story, 7);
+        failure.largest_free_bytes = number(story, 8);
+    }
+    struct tts_item item = item_event(&story->make->rig, TTS_EVENT_FAILURE, small(story, 1));
+    item.event.failure = &failure;
+    put(story, item);
+}
+
+static void put_clash(struct story *story)
+{
+    struct tts_failure failure = {.kind = TTS_FAILURE_CB_CLASH,
+                                  .region_end = number(story, 2),
+                                  .l1_address = number(story, 3)};
     struct tts_item item = item_event(&story->make->rig, TTS_EVENT_FAILURE, small(story, 1));
     item.event.failure = &failure;
     put(story, item);
@@ -209,7 +229,7 @@ static void run_words(struct story *story)
                  {"begin", put_begin},    {"chip", put_chip},   {"missed", put_missed},
                  {"behind", go_behind},   {"stopped", stop},    {"churn", churn},
                  {"refuse", put_refusal}, {"trace", put_trace}, {"many", put_many},
-                 {"none", free_many},     {"box", put_box}};
+                 {"none", free_many},     {"box", put_box},     {"clash", put_clash}};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if (strcmp(story->words[0], verbs[i].verb) != 0)
             continue;
