@@ -1,6 +1,7 @@
 #include "analysis/failadvice.h"
 
 #include <assert.h>
+#include <string.h>
 
 enum { TYPES_MAX = 2 }; /* types of a buffer that advice is given for */
 
@@ -302,4 +303,56 @@ void tts_failadvice_make(const struct tts_failmsg *msg, const struct tts_failver
         add_item(&work, TTS_FAILADVICE_RULE);
         break;
     }
+}
+
+/* ---- the buffers of a recording ---- */
+
+/* Returns the operation with the fewest bytes whose buffers are enough, or NULL. */
+static const struct tts_failholder_op *smallest_enough_op(const struct tts_failholders *holders)
+{
+    const struct tts_failholder_op *rows = holders->ops.items;
+    for (size_t i = holders->ops.count; i > 0; i--)
+        if (rows[i - 1].is_enough && rows[i - 1].buffers > 1)
+            return &rows[i - 1];
+    return NULL;
+}
+
+static uint64_t sum_below(const struct tts_failholders *holders)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < holders->below_count; i++)
+        sum += holders->items[i].block_bytes;
+    return sum;
+}
+
+void tts_failadvice_add_holders(struct tts_failadvice *advice,
+                                const struct tts_failholders *holders)
+{
+    struct tts_failadvice_item first = {.is_enough = true, .has_saves = true};
+    enum tts_failadvice_kind kind = advice->items[0].kind;
+    bool is_replaced =
+        advice->count > 0 && (kind == TTS_FAILADVICE_FREE || kind == TTS_FAILADVICE_NEIGHBOUR ||
+                              kind == TTS_FAILADVICE_MOVE_L1);
+    if (!holders->is_same_run || !holders->is_complete ||
+        (!is_replaced && advice->count == TTS_FAILADVICE_MAX))
+        return;
+    first.holder_op = smallest_enough_op(holders);
+    if (holders->enough_count > 0) {
+        first.kind = TTS_FAILADVICE_HOLDER;
+        first.holder = &holders->items[holders->enough];
+        first.saves_bytes = first.holder->block_bytes;
+        first.count = holders->enough_count;
+    } else if (first.holder_op) {
+        first.kind = TTS_FAILADVICE_HOLDER_OP;
+        first.saves_bytes = first.holder_op->block_bytes;
+    } else if (holders->below_count > 0 && holders->has_need) {
+        first.kind = TTS_FAILADVICE_HOLDER_LOWEST;
+        first.count = holders->below_count;
+        first.saves_bytes = sum_below(holders);
+    } else {
+        return;
+    }
+    if (!is_replaced)
+        memmove(advice->items + 1, advice->items, advice->count++ * sizeof first);
+    advice->items[0] = first;
 }

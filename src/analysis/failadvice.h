@@ -4,6 +4,7 @@
  * Plain data, no memory is allocated, any thread. */
 #pragma once
 
+#include "analysis/failholders.h"
 #include "analysis/failverdict.h"
 #include "model/failmsg.h"
 
@@ -20,6 +21,9 @@ enum tts_failadvice_kind {
     TTS_FAILADVICE_TRACE_RELEASE,
     TTS_FAILADVICE_TRACE_TRACKER, /* let the runtime name the buffers */
     TTS_FAILADVICE_TRACE_FREE,    /* free the buffers before the replay */
+    TTS_FAILADVICE_HOLDER,        /* free the buffer `holder` */
+    TTS_FAILADVICE_HOLDER_OP,     /* free all buffers of `holder_op` */
+    TTS_FAILADVICE_HOLDER_LOWEST, /* free the `count` lowest L1 buffers */
     TTS_FAILADVICE_FREE,          /* free `bytes` of each bank */
     TTS_FAILADVICE_NEIGHBOUR,     /* free `bytes` beside the largest free block */
     TTS_FAILADVICE_EARLIER,       /* allocate this buffer before smaller ones */
@@ -48,6 +52,8 @@ struct tts_failadvice_item {
     bool is_enough;
     const char *dtype, *from_dtype;
     const struct tts_preset *preset;
+    const struct tts_failholder *holder; /* this field and the next are borrowed */
+    const struct tts_failholder_op *holder_op;
 };
 
 struct tts_failadvice {
@@ -57,3 +63,9 @@ struct tts_failadvice {
 
 void tts_failadvice_make(const struct tts_failmsg *msg, const struct tts_failverdict *verdict,
                          struct tts_failadvice *out);
+
+/* Puts the advice that follows from the buffers before all other advice. It replaces the advice
+ * to free some bytes. Adds nothing if buffers are missing or may be of
+ * another run. */
+void tts_failadvice_add_holders(struct tts_failadvice *advice,
+                                const struct tts_failholders *holders);

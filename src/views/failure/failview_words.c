@@ -1,5 +1,6 @@
 #include "base/number.h"
 #include "views/failure/failview.h"
+#include "views/safe_text.h"
 #include "views/say.h"
 
 #include <inttypes.h>
@@ -250,6 +251,45 @@ static void say_free(char *out, const struct advice *a)
         put_text(out, "free %s of L1 before this allocation", one);
 }
 
+enum { OP_MAX = TTS_SAFE_COLUMN_BYTES * TTS_OP_NAME_MAX + 1 };
+
+static const char *format_op(char out[OP_MAX], const char *op)
+{
+    tts_safe_text(out, OP_MAX, op ? op : "no operation", TTS_OP_NAME_MAX);
+    return out;
+}
+
+static void say_holder(char *out, const struct advice *a)
+{
+    char one[AMOUNT_MAX], name[OP_MAX];
+    const struct tts_failholder *holder = a->item->holder;
+    put_text(out,
+             "free buffer %" PRIu64 " of %s, %s of each bank, allocated by event %" PRIu64
+             ", before this request; that is enough",
+             holder->id, format_op(name, holder->op), format_amount(one, holder->block_bytes),
+             holder->seq);
+}
+
+static void say_holder_op(char *out, const struct advice *a)
+{
+    char one[AMOUNT_MAX], name[OP_MAX];
+    const struct tts_failholder_op *row = a->item->holder_op;
+    put_text(out,
+             "free the %" PRIu64 " buffers of %s, %s of each bank, before this request; that "
+             "is enough, and no single buffer is",
+             row->buffers, format_op(name, row->op), format_amount(one, row->block_bytes));
+}
+
+static void say_holder_lowest(char *out, const struct advice *a)
+{
+    char one[AMOUNT_MAX];
+    put_text(out,
+             "free the %" PRIu64 " lowest L1 buffer%s (%s of each bank) before this program "
+             "runs, or place %s in DRAM; that is enough",
+             a->item->count, tts_say_plural(a->item->count),
+             format_amount(one, a->item->saves_bytes), a->item->count == 1 ? "it" : "them");
+}
+
 static void say_neighbour(char *out, const struct advice *a)
 {
     char one[AMOUNT_MAX];
@@ -406,6 +446,9 @@ static say_advice_kind *const advice_writers[] = {
     [TTS_FAILADVICE_TRACE_TRACKER] = say_trace_tracker,
     [TTS_FAILADVICE_TRACE_FREE] = say_trace_free,
     [TTS_FAILADVICE_FREE] = say_free,
+    [TTS_FAILADVICE_HOLDER] = say_holder,
+    [TTS_FAILADVICE_HOLDER_OP] = say_holder_op,
+    [TTS_FAILADVICE_HOLDER_LOWEST] = say_holder_lowest,
     [TTS_FAILADVICE_NEIGHBOUR] = say_neighbour,
     [TTS_FAILADVICE_EARLIER] = say_earlier,
     [TTS_FAILADVICE_MOVE_L1] = say_move_l1,
