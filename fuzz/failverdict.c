@@ -1,7 +1,9 @@
-/* Takes bytes as the numbers of a failure message. The verdict and the advice follow from any
- * numbers, and their sentences fit their buffers. A deficit is never larger than the number
- * that is too large. */
+/* Takes bytes as the numbers of a failure message, and the rest as the events of a recording.
+ * The verdict, the advice and the buffers that held the memory follow from any numbers, and
+ * their sentences fit their buffers. A deficit is never larger than the number that is too
+ * large. */
 #include "analysis/failadvice.h"
+#include "analysis/failholders.h"
 #include "views/failure/failview.h"
 
 #include <stdlib.h>
@@ -17,9 +19,9 @@ static void check(bool holds, const char *what)
     abort();
 }
 
-/* Reads the fields. A field is one byte that chooses its form, and then its bytes: near another
- * field, or any number. */
-static void fill_message(struct tts_failmsg *msg, const uint8_t *bytes, size_t len)
+/* Reads the fields and returns the number of bytes read. A field is one byte that chooses its
+ * form, and then its bytes: near another field, or any number. */
+static size_t fill_message(struct tts_failmsg *msg, const uint8_t *bytes, size_t len)
 {
     size_t at = 3;
     msg->family = (enum tts_failmsg_family)(bytes[0] % TTS_FAILMSG_FAMILIES);
@@ -48,6 +50,67 @@ static void fill_message(struct tts_failmsg *msg, const uint8_t *bytes, size_t l
         strcpy(msg->range, "[0-0 - 10-9]");
     if ((bytes[2] & 4) != 0)
         msg->l1_base = 105664;
+    return at;
+}
+
+/* Makes an event of five bytes: kind and pool, id, size, and two bytes of the address. */
+static struct tts_item make_event(const uint8_t *bytes, uint64_t seq,
+                                  struct tts_failure *failure)
+{
+    static const enum tts_event_kind kinds[] = {TTS_EVENT_ALLOC, TTS_EVENT_ALLOC,
+                                                TTS_EVENT_FREE, TTS_EVENT_FAILURE};
+    unsigned shift = bytes[0] >> 4 & 3;
+    struct tts_item item = {.kind = TTS_ITEM_EVENT,
+                            .seq = seq,
+                            .event = tts_event_of(kinds[bytes[0] & 3], bytes[1] & 1)};
+    item.event.pool = bytes[0] & 4 ? TTS_POOL_DRAM : TTS_POOL_L1;
+    item.event.id = bytes[1] >> 1;
+    item.event.size_bytes = (uint64_t)(bytes[2] + 1) << (shift * 8);
+    item.event.bytes_per_bank = item.event.pool == TTS_POOL_L1 ? bytes[2] + 1 : 0;
+    item.event.page_bytes = bytes[0] & 8 ? 1 : 0;
+    item.event.has_address = (bytes[0] & 64) == 0;
+    item.event.address = (uint64_t)(bytes[3] | bytes[4] << 8) << (shift * 14);
+    item.event.failure = failure;
+    failure->kind = bytes[0] & 8 ? TTS_FAILURE_SPACE : TTS_FAILURE_CB_CLASH;
+    failure->pool = item.event.pool;
+    return item;
+}
+
+static void check_holders(const struct tts_failholders *h)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < h->count; i++) {
+        sum += h->items[i].block_bytes;
+        check(!h->items[i].is_enough || h->has_need, "enough for an unknown need");
+        check(h->is_clash || !h->items[i].is_enough || h->items[i].room_bytes >= h->need_bytes,
+              "a piece that is too small is enough");
+        check(h->without_address > 0 || i == 0 ||
+                  h->items[i - 1].address <= h->items[i].address,
+              "buffers out of order");
+    }
+    check(sum == h->block_bytes, "a wrong sum");
+    check(!h->has_hole || h->hole_above == h->count ||
+              h->hole_address + h->hole_bytes == h->items[h->hole_above].address,
+          "a wrong hole");
+}
+
+/* Finds the buffers of the message. Returns NULL if it has none. */
+static struct tts_failholders *find_holders(const struct tts_failmsg *msg, const uint8_t *bytes,
+                                            size_t len)
+{
+    enum { EVENT_BYTES = 5 };
+    struct tts_failholders *holders = NULL;
+    struct tts_failure failure = {0};
+    if (len < EVENT_BYTES || tts_failholders_new(msg, NULL, &holders, NULL) != TTS_OK)
+        return NULL;
+    for (uint64_t seq = 1; seq * EVENT_BYTES <= len; seq++) {
+        struct tts_item item = make_event(bytes + (seq - 1) * EVENT_BYTES, seq, &failure);
+        if (tts_failholders_item(holders, &item, NULL) != TTS_OK)
+            break;
+    }
+    check(tts_failholders_finish(holders, NULL) == TTS_OK, "no answer");
+    check_holders(holders);
+    return holders;
 }
 
 static uint64_t largest_value(const struct tts_failmsg *msg)
@@ -68,7 +131,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     static FILE *out;
     if (len < 3)
         return 0;
-    fill_message(&msg, bytes, len);
+    size_t used = fill_message(&msg, bytes, len);
     tts_failverdict_make(&msg, &verdict);
     tts_failadvice_make(&msg, &verdict, &advice);
     check(verdict.cause != TTS_FAILCAUSE_UNKNOWN || verdict.reason[0] != '\0',
@@ -77,13 +140,22 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
               (verdict.deficit_bytes > 0 && verdict.deficit_bytes <= largest_value(&msg)),
           "a wrong deficit");
     check(!verdict.has_base || verdict.l1_base < msg.value[TTS_FAILMSG_END], "a wrong base");
+    struct tts_failholders *holders = find_holders(&msg, bytes + used, len - used);
+    if (holders)
+        tts_failadvice_add_holders(&advice, holders);
     out = out ? out : fmemopen(sink, sizeof sink, "w");
-    struct tts_failview view = {
-        .msg = &msg, .verdict = &verdict, .advice = &advice, .count = 1, .path = "log"};
+    struct tts_failview view = {.msg = &msg,
+                                .verdict = &verdict,
+                                .advice = &advice,
+                                .count = 1,
+                                .path = "log",
+                                .holders = holders,
+                                .with_path = "run.tts"};
     rewind(out);
     tts_failview_text(&view, out);
     tts_json_init(&json, out);
     tts_failview_json(&view, &json);
     check(!ferror(out), "too much text");
+    tts_failholders_free(holders);
     return 0;
 }

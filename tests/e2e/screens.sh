@@ -43,6 +43,32 @@ make_inputs() {
 		free 0 0 1
 		refuse 0 99999999999
 	STORY
+    # A full bank of an n150, like failures/fragmentation.txt: between 4 buffers there are holes
+    # of 37030336, 20000000 and 19385600 bytes.
+    "$make" full.tts story <<-'STORY' || return
+		op ttnn::matmul
+		alloc 0 0 1 6000000000 32 0 2968640
+		alloc 0 0 2 50331648 32 0 539998976
+		end
+		op ttnn::full
+		alloc 0 0 3 5760000000 32 0 564193280
+		alloc 0 0 4 121955328 32 0 1044193280
+		refuse 0 503316480 41943040 12 1070773184 994357248 76415936 37030336
+		end
+		free 0 0 4
+		alloc 0 0 5 24576 2048 0 1044193280
+	STORY
+    # L1 like failures/clash.txt: two of the buffers begin below the circular buffers' end.
+    "$make" clash.tts story <<-'STORY' || return
+		op ttnn::to_memory_config
+		alloc 0 1 1 2097152 32768 0 1048576
+		end
+		op ttnn::conv2d
+		alloc 0 1 2 1048576 16384 0 884736
+		alloc 0 1 3 4194304 65536 0 819200
+		clash 0 891680 819200
+	STORY
+    ! "$build_dir/tests/example_tracked_loop_c" --scale 190 --record loop.tts 2>loop.log || return
     head -c 3000 random.tts >cut.tts
     head -c 900 graphs/example.json >cut.json
     gzip -c logs/one_run.log >one_run.log.gz

@@ -7,7 +7,9 @@
 #include "cli/job.h"
 #include "cli/message.h"
 #include "cli/progress.h"
+#include "sources/eventpass.h"
 #include "sources/failure/failscan.h"
+#include "sources/partial.h"
 #include "views/failure/failview.h"
 #include "views/safe_text.h"
 #include "views/say.h"
@@ -26,7 +28,7 @@ static const char command[] = "explain";
 
 struct explain_options {
     uint64_t line; /* 0: not given */
-    const char *svg_path;
+    const char *svg_path, *with_path;
     bool all, follow, json;
 };
 
@@ -37,6 +39,8 @@ static const struct tts_option options_table[] = {
      "explain the message that begins in line N", .min = 1, .excludes = "all"},
     {"follow", 'f', TTS_OPTION_FLAG, offsetof(struct explain_options, follow),
      .help = "wait for more, and explain each failure when it appears", .excludes = "line"},
+    {"with", 'w', TTS_OPTION_TEXT, offsetof(struct explain_options, with_path), "FILE",
+     "list the buffers that held the memory, from this file", .excludes = "all"},
     {"svg", 0, TTS_OPTION_TEXT, offsetof(struct explain_options, svg_path), "FILE",
      "draw the failure", .excludes = "follow"},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct explain_options, json),
@@ -52,8 +56,11 @@ struct explain_text {
     struct tts_logtext_facts facts;
     struct tts_failentry chosen; /* of --line */
     bool has_chosen;
-    uint64_t before, after; /* lines of the messages next to --line; 0: none */
-    bool is_partial;        /* the rest of the text cannot be read */
+    uint64_t before, after;           /* lines of the messages next to --line; 0: none */
+    bool is_partial;                  /* the rest of the text cannot be read */
+    const struct tts_failentry *full; /* the failure that is explained in full */
+    struct tts_failholders *holders;  /* of --with, for the failure `full` */
+    const char *with_path;
     struct tts_progress progress;
 };
 
@@ -155,14 +162,20 @@ struct explained {
 static void explain(struct explained *out, const struct explain_text *text,
                     const struct tts_failentry *entry)
 {
-    tts_failverdict_make(&entry->msg, &out->verdict);
-    tts_failadvice_make(&entry->msg, &out->verdict, &out->advice);
-    out->view = (struct tts_failview){.msg = &entry->msg,
+    const struct tts_failholders *holders = entry == text->full ? text->holders : NULL;
+    const struct tts_failmsg *msg = holders ? &holders->msg : &entry->msg;
+    tts_failverdict_make(msg, &out->verdict);
+    tts_failadvice_make(msg, &out->verdict, &out->advice);
+    if (holders)
+        tts_failadvice_add_holders(&out->advice, holders);
+    out->view = (struct tts_failview){.msg = msg,
                                       .verdict = &out->verdict,
                                       .advice = &out->advice,
                                       .count = entry->count,
                                       .last_line = entry->last_line,
-                                      .path = text->path};
+                                      .path = text->path,
+                                      .holders = holders,
+                                      .with_path = text->with_path};
 }
 
 static void explain_entry(const struct explain_text *text, const struct tts_failentry *entry,
@@ -174,6 +187,99 @@ static void explain_entry(const struct explain_text *text, const struct tts_fail
         tts_failview_json(&explained.view, json);
     else
         tts_failview_text(&explained.view, out);
+}
+
+/* ---- the buffers that held the memory ---- */
+
+/* One reading of the file of --with. */
+struct explain_with {
+    struct tts_failholders *holders;
+    struct tts_eventpass pass;
+    struct tts_partial partial;
+    struct tts_progress progress;
+};
+
+static void show_with_progress(void *ctx, uint64_t taken)
+{
+    struct explain_with *with = ctx;
+    tts_progress_show(&with->progress, taken);
+}
+
+static enum tts_status take_with_item(void *ctx, const struct tts_item *item,
+                                      struct tts_error *err)
+{
+    struct explain_with *with = ctx;
+    tts_partial_item(&with->partial, item);
+    enum tts_status status = tts_failholders_item(with->holders, item, err);
+    with->pass.is_done = with->holders->moment == TTS_FAILMOMENT_REFUSAL;
+    if (status == TTS_OK || status == TTS_E_NOMEM || item->kind == TTS_ITEM_EVENT)
+        return status;
+    if (with->partial.refused++ == 0)
+        with->partial.refusal = *err;
+    return TTS_OK;
+}
+
+/* Reads the file up to the failure, or to its end. */
+static enum tts_status read_with(struct explain_with *with, struct tts_error *err)
+{
+    with->pass.follow = with->holders->follow;
+    with->pass.take = take_with_item;
+    with->pass.ctx = with;
+    enum tts_status status = tts_eventpass_run(&with->pass, err);
+    tts_eventpass_release(&with->pass);
+    if (status == TTS_E_NOMEM || (status != TTS_OK && !with->partial.has_items))
+        return status;
+    if (status != TTS_OK)
+        with->partial.damage = *err;
+    return tts_failholders_finish(with->holders, err);
+}
+
+/* Prints why the answer about the buffers is less than the user asked for. */
+static int say_with_partial(struct explain_with *with, const char *path)
+{
+    struct tts_partial_notes notes;
+    const struct tts_failholders *holders = with->holders;
+    const char *pool = tts_pool_name(holders->pool);
+    char text[96];
+    if (holders->moment == TTS_FAILMOMENT_NONE)
+        snprintf(text, sizeof text, "the file has no allocation in %s", pool);
+    else
+        snprintf(text, sizeof text,
+                 "the file does not have this failure; its last buffers in %s are listed",
+                 pool);
+    if (!holders->is_same_run)
+        tts_message_at(command, path, 0, text);
+    tts_partial_list(&with->partial, with->pass.file, &notes);
+    int code = tts_message_partial(&notes, command, path);
+    return holders->is_same_run ? code : TTS_EXIT_PARTIAL;
+}
+
+/* Finds the buffers that held the memory. Returns TTS_EXIT_PARTIAL if they are not all known.
+ */
+static int find_holders(struct explain_text *text, const char *path)
+{
+    struct tts_error err = {0};
+    struct explain_with with = {0};
+    const struct tts_eventfile_watch watch = {show_with_progress, &with};
+    enum tts_status status = tts_failholders_new(&text->full->msg, NULL, &text->holders, &err);
+    if (status == TTS_E_NOT_FOUND) {
+        tts_message(command,
+                    "no buffers are listed: this failure is not about a lack of buffer memory");
+        return TTS_EXIT_PARTIAL;
+    }
+    with.holders = text->holders;
+    text->with_path = path;
+    tts_progress_begin(&with.progress, "reading", path, 0);
+    if (status == TTS_OK)
+        status = tts_eventfile_open(path, &watch, NULL, &with.pass.file, &err);
+    if (status == TTS_OK)
+        status = read_with(&with, &err);
+    tts_progress_end(&with.progress);
+    if (status != TTS_OK)
+        tts_message_error(command, path, &err);
+    int code = status == TTS_OK ? say_with_partial(&with, path) : TTS_EXIT_INPUT;
+    tts_eventfile_close(with.pass.file);
+    return code;
 }
 
 /* Draws the failure that is explained in full. */
@@ -362,9 +468,13 @@ static int explain_text(struct tts_job *job, struct explain_text *text,
         return say_nothing_found(text);
     if (options->line > 0 && !text->has_chosen)
         return say_no_line(text, options->line);
-    const struct tts_failentry *first =
-        options->line > 0 ? &text->chosen : tts_faillog_first(&text->log);
-    if (options->svg_path && draw_entry(job, text, first, options->svg_path) != TTS_EXIT_DONE)
+    text->full = options->line > 0 ? &text->chosen : tts_faillog_first(&text->log);
+    if (options->with_path)
+        code = find_holders(text, options->with_path);
+    if (code == TTS_EXIT_INPUT)
+        return code;
+    if (options->svg_path &&
+        draw_entry(job, text, text->full, options->svg_path) != TTS_EXIT_DONE)
         return TTS_EXIT_INPUT;
     if (json && options->line > 0)
         explain_entry(text, &text->chosen, out, json);
@@ -375,7 +485,7 @@ static int explain_text(struct tts_job *job, struct explain_text *text,
         print_text(text, options, out);
     if (options->line == 0)
         say_left_out(text);
-    return text->is_partial ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
+    return text->is_partial ? TTS_EXIT_PARTIAL : code;
 }
 
 /* Explains one operand, or all of them as words. */
@@ -392,6 +502,7 @@ static int explain_operand(struct tts_job *job, char **operands, int word_count,
     tts_faillog_init(&text.log, NULL);
     int code = options->follow ? follow_text(&text, out, options->json)
                                : explain_text(job, &text, options, out, json);
+    tts_failholders_free(text.holders);
     tts_faillog_release(&text.log);
     tts_input_close(text.in);
     return code;
@@ -428,6 +539,12 @@ static int run_explain(struct tts_job *job, void *values)
         return tts_job_usage(job, "'--svg' draws one failure: name one FILE");
     if (options->svg_path && strcmp(options->svg_path, "-") == 0)
         return tts_job_usage(job, "'--svg -' uses standard output: give a file");
+    if (options->with_path &&
+        (options->follow || (job->operand_count > 1 && is_file(job->operands[0]))))
+        return tts_job_usage(job, "'--with' belongs to one failure: name one FILE");
+    if (options->with_path && strcmp(options->with_path, "-") == 0 &&
+        (job->operand_count == 0 || strcmp(job->operands[0], "-") == 0))
+        return tts_job_usage(job, "standard input is the text: give a file to '--with'");
     if (options->follow)
         return explain_all(job, options, stdout, NULL);
     FILE *out = tts_job_open(job, "-");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/failadvice.h"
+#include "analysis/failholders.h"
 #include "analysis/failverdict.h"
 #include "model/failmsg.h"
 #include "views/json.h"
@@ -18,6 +19,9 @@ struct tts_failview {
     const struct tts_failadvice *advice;
     uint64_t count, last_line; /* how often the message is in the text, and where last */
     const char *path;          /* of the text; NULL: the text is from the command line */
+    /* The buffers that held the memory, and the file that they are from; NULL: not asked. */
+    const struct tts_failholders *holders;
+    const char *with_path;
 };
 
 enum { TTS_FAILVIEW_LINE_MAX = 512, TTS_FAILVIEW_COMMAND_MAX = 320 };
@@ -36,6 +40,10 @@ const char *tts_failview_advice_command(char out[TTS_FAILVIEW_COMMAND_MAX],
 void tts_failview_text(const struct tts_failview *view, FILE *out);
 /* Writes the failure as an object, as docs/design/explain-json.md describes it. */
 void tts_failview_json(const struct tts_failview *view, struct tts_json *json);
+/* Write the buffers that held the memory: a part of the two functions above. The text is empty
+ * and the JSON null without buffers. */
+void tts_failview_holders_text(const struct tts_failview *view, FILE *out);
+void tts_failview_holders_json(const struct tts_failview *view, struct tts_json *json);
 /* Draws the bank or the L1 of a core to scale. Returns false if the message has too few numbers
  * for a picture. */
 bool tts_failview_svg(const struct tts_failview *view, FILE *out);

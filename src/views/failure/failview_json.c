@@ -115,5 +115,6 @@ void tts_failview_json(const struct tts_failview *view, struct tts_json *json)
     tts_json_number(json, "last_line", view->last_line);
     tts_json_number(json, "count", view->count);
     put_advice(json, view);
+    tts_failview_holders_json(view, json);
     tts_json_object_end(json);
 }

@@ -241,5 +241,6 @@ void tts_failview_text(const struct tts_failview *view, FILE *out)
     say_cores(view, out);
     say_base(view, out);
     say_why(view, out);
+    tts_failview_holders_text(view, out);
     say_advice(view, out);
 }
