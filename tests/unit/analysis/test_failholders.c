@@ -150,7 +150,9 @@ T_TEST(the_refusal_with_the_numbers_of_the_message_is_the_moment)
     other.free_bytes++;
     refuse(&scene, other);
     refuse(&scene, dram_refusal());
-    take(&scene, item_free(&scene.rig, 0, TTS_POOL_DRAM, 1)); /* after the moment: ignored */
+    /* Items after the moment are ignored, also the same refusal of a second attempt. */
+    take(&scene, item_free(&scene.rig, 0, TTS_POOL_DRAM, 1));
+    refuse(&scene, dram_refusal());
     const struct tts_failholders *h = end_scene(&scene);
     T_EQ(h->moment, TTS_FAILMOMENT_REFUSAL);
     T_EQ(h->seq, 6);
@@ -373,6 +375,55 @@ T_TEST(an_id_that_is_allocated_again_counts_once)
     const struct tts_failholders *h = end_scene(&scene);
     T_EQ(h->moment, TTS_FAILMOMENT_SAME_BYTES);
     check_full_bank(h);
+    tts_failholders_free(scene.holders);
+}
+
+T_TEST(buffers_that_were_freed_before_the_moment_do_not_count)
+{
+    struct tts_failmsg msg = dram_message();
+    struct scene scene = begin_scene(&msg);
+    for (uint64_t id = 11; id <= 14; id++)
+        take(&scene, place(&scene, "early", id, id * 4096, 64));
+    /* The last entry takes the place of the first, and is found there. */
+    take(&scene, item_free(&scene.rig, 0, TTS_POOL_DRAM, 11));
+    take(&scene, item_free(&scene.rig, 0, TTS_POOL_DRAM, 14));
+    T_EQ(scene.holders->count, 2);
+    T_EQ(scene.holders->items[0].id + scene.holders->items[1].id, 12 + 13);
+    take(&scene, item_free(&scene.rig, 0, TTS_POOL_DRAM, 12));
+    take(&scene, item_free(&scene.rig, 0, TTS_POOL_DRAM, 13));
+    fill_bank(&scene);
+    refuse(&scene, dram_refusal());
+    check_full_bank(end_scene(&scene));
+    tts_failholders_free(scene.holders);
+}
+
+T_TEST(memory_does_not_grow_with_the_events_after_the_moment)
+{
+    struct tts_failmsg msg = dram_message();
+    struct scene scene = begin_scene(&msg);
+    fill_bank(&scene);
+    take(&scene, item_free(&scene.rig, 0, TTS_POOL_DRAM, 4));
+    for (uint64_t id = 100; id < 400; id++) {
+        take(&scene, place(&scene, "late", id, 1044193280, 64));
+        take(&scene, item_free(&scene.rig, 0, TTS_POOL_DRAM, id));
+    }
+    T_EQ(scene.holders->gone_count, 1);
+    check_full_bank(end_scene(&scene));
+    tts_failholders_free(scene.holders);
+}
+
+T_TEST(a_buffer_inside_another_does_not_end_it)
+{
+    struct tts_failmsg msg = dram_message();
+    struct scene scene = begin_scene(&msg);
+    take(&scene, place(&scene, "outer", 1, 4000000, 9600));
+    take(&scene, place(&scene, "inner", 2, 4000032, 64));
+    take(&scene, place(&scene, "last", 3, 4019200, 1069722624));
+    const struct tts_failholders *h = end_scene(&scene);
+    T_TRUE(h->has_bank);
+    T_EQ(h->hole_bytes, 4000000 - 2968640);
+    T_EQ(h->items[1].room_bytes, 4019200 - 4009600);
+    T_EQ(h->items[2].room_bytes, 1073741824 - 4009600);
     tts_failholders_free(scene.holders);
 }
 
