@@ -1,0 +1,85 @@
+#include "analysis/livedelta.h"
+#include "harness/live_rig.h"
+
+T_TEST(a_device_is_matched_by_its_unique_id_even_if_its_place_and_number_change)
+{
+    struct tts_liveframe before, now;
+    struct tts_livedelta delta;
+    live_init(&before, LIVE_TABLE_NS);
+    live_init(&now, LIVE_TABLE_NS);
+    live_add_counted(&before, 7, 0);
+    live_add_counted(&before, 8, 1)->pools[TTS_POOL_DRAM].allocated_bytes = 100;
+    struct tts_livedevice *device = live_add_counted(&now, 8, 0);
+    device->pools[TTS_POOL_DRAM].allocated_bytes = 60;
+    T_TRUE(tts_livedelta_match(&before, device) == &before.devices[1]);
+    tts_livedelta_of(&before, device, &delta);
+    T_TRUE(delta.allocated_known[TTS_POOL_DRAM] && delta.sum_known && !delta.buffers_known);
+    T_EQ(delta.allocated_bytes[TTS_POOL_DRAM], -40);
+    T_EQ(delta.allocated_bytes[TTS_POOL_L1], 0);
+    T_EQ(delta.sum_bytes, -40);
+    tts_liveframe_release(&before);
+    tts_liveframe_release(&now);
+}
+
+T_TEST(without_a_unique_id_the_logical_id_and_the_source_must_agree)
+{
+    struct tts_liveframe before, now;
+    live_init(&before, LIVE_TABLE_NS);
+    live_init(&now, LIVE_TABLE_NS);
+    live_add_counted(&before, 7, 3);
+    struct tts_livedevice *device = live_add_counted(&now, 7, 3);
+    device->unique_id_known = false;
+    T_TRUE(tts_livedelta_match(&before, device) == &before.devices[0]);
+    device->source = TTS_LIVESOURCE_CLIENT;
+    T_TRUE(tts_livedelta_match(&before, device) == NULL);
+    device->source = TTS_LIVESOURCE_REGION;
+    live_add_counted(&before, 9, 3);
+    T_TRUE(tts_livedelta_match(&before, device) == NULL); /* which of the two? */
+    device->unique_id_known = true;
+    T_TRUE(tts_livedelta_match(&before, device) == &before.devices[0]);
+    tts_liveframe_release(&before);
+    tts_liveframe_release(&now);
+}
+
+T_TEST(a_difference_is_known_only_if_both_numbers_are_known)
+{
+    struct tts_liveframe before, now;
+    struct tts_livedelta delta;
+    live_init(&before, LIVE_TABLE_NS);
+    live_init(&now, LIVE_TABLE_NS);
+    struct tts_livedevice *old = live_add_counted(&before, 7, 0);
+    struct tts_livedevice *device = live_add_counted(&now, 7, 0);
+    for (size_t i = 0; i < TTS_POOLS; i++) {
+        old->pools[i].buffers_known = device->pools[i].buffers_known = true;
+        device->pools[i].buffers = 3;
+    }
+    old->pools[TTS_POOL_TRACE].allocated_known = false;
+    tts_livedelta_of(&before, device, &delta);
+    T_TRUE(delta.allocated_known[TTS_POOL_L1] && !delta.allocated_known[TTS_POOL_TRACE]);
+    T_TRUE(!delta.sum_known && delta.buffers_known);
+    T_EQ(delta.buffers, 12);
+    device->pools[TTS_POOL_DRAM].buffers_known = false;
+    tts_livedelta_of(&before, device, &delta);
+    T_TRUE(!delta.buffers_known);
+    tts_livedelta_of(NULL, device, &delta);
+    T_TRUE(!delta.allocated_known[TTS_POOL_L1]);
+    tts_liveframe_release(&before);
+    tts_liveframe_release(&now);
+}
+
+T_TEST(numbers_that_no_device_has_give_no_difference)
+{
+    struct tts_liveframe before, now;
+    struct tts_livedelta delta;
+    uint64_t sum = 5;
+    live_init(&before, LIVE_TABLE_NS);
+    live_init(&now, LIVE_TABLE_NS);
+    live_add_counted(&before, 7, 0);
+    struct tts_livedevice *device = live_add_counted(&now, 7, 0);
+    device->pools[TTS_POOL_DRAM].allocated_bytes = UINT64_MAX;
+    tts_livedelta_of(&before, device, &delta);
+    T_TRUE(!delta.allocated_known[TTS_POOL_DRAM] && !delta.sum_known);
+    T_TRUE(!tts_livedevice_sum(device, &sum) && sum == 5);
+    tts_liveframe_release(&before);
+    tts_liveframe_release(&now);
+}
