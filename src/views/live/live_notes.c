@@ -1,0 +1,149 @@
+#include "views/live/live_view.h"
+#include "views/live/live_words.h"
+#include "views/safe_text.h"
+#include "views/say.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { NAME_COLUMNS = 24, USER_COLUMNS = 16, RANGES_MAX = 120, INDENT = 3 };
+
+/* ---- a process ---- */
+
+const char *tts_liveprocess_name(char out[TTS_LIVENAME_MAX],
+                                 const struct tts_liveprocess *process)
+{
+    char name[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char user[USER_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    char pid[16] = "unknown", inside[48] = "", owner[sizeof user + 16] = "";
+    tts_safe_text(name, sizeof name, process->name, NAME_COLUMNS);
+    tts_safe_text(user, sizeof user, process->user, USER_COLUMNS);
+    if (process->pid_known)
+        snprintf(pid, sizeof pid, "%" PRIu32, process->pid);
+    if (process->container_pid_known)
+        snprintf(inside, sizeof inside, " (%" PRIu32 " in its container)",
+                 process->container_pid);
+    if (user[0])
+        snprintf(owner, sizeof owner, ", %s", user);
+    else if (process->uid_known)
+        snprintf(owner, sizeof owner, ", uid %" PRIu32, process->uid);
+    snprintf(out, TTS_LIVENAME_MAX, "%s%s%s%s%s", pid, inside, name[0] ? " " : "", name, owner);
+    return out;
+}
+
+const char *tts_liveprocess_bytes(char out[TTS_LIVEBYTES_MAX],
+                                  const struct tts_liveprocess *process)
+{
+    const struct tts_counters *counters = &process->counters;
+    char size[TTS_LIVETEXT_SIZE_MAX];
+    size_t used = 0;
+    snprintf(out, TTS_LIVEBYTES_MAX, "%s", counters->known ? "no bytes" : "bytes unknown");
+    for (size_t i = 0; i < TTS_COUNTERS; i++) {
+        if (!(counters->known >> i & 1) || counters->bytes[i] == 0)
+            continue;
+        tts_livesize_text(size, counters->bytes[i]);
+        size[strcspn(size, " ")] = TTS_SAY_GLUE[0];
+        int put = snprintf(out + used, TTS_LIVEBYTES_MAX - used, "%s%s" TTS_SAY_GLUE "%s",
+                           used > 0 ? ", " : "", tts_counter_name((enum tts_counter)i), size);
+        used += put > 0 ? (size_t)put : 0;
+    }
+    return out;
+}
+
+/* ---- a frame ---- */
+
+/* Begins a list of notes with an empty line. */
+static void begin_note(bool *has_notes, FILE *out)
+{
+    if (!*has_notes)
+        fputc('\n', out);
+    *has_notes = true;
+}
+
+/* Writes the numbers of the devices with a caveat: "Device 0" or "Devices 0-3, 7". Returns
+ * false if there is none. */
+static bool list_devices(const struct tts_liveframe *frame, uint32_t caveat,
+                         char out[RANGES_MAX])
+{
+    size_t used = 0, count = 0;
+    char text[RANGES_MAX] = "";
+    for (size_t i = 0; i < frame->device_count; i++) {
+        size_t last = i;
+        if (!(frame->devices[i].caveats & caveat))
+            continue;
+        while (last + 1 < frame->device_count && frame->devices[last + 1].caveats & caveat &&
+               frame->devices[last + 1].index == frame->devices[last].index + 1)
+            last++;
+        if (used + 32 > RANGES_MAX) {
+            snprintf(text + used, RANGES_MAX - used, " and more");
+            break;
+        }
+        used += (size_t)snprintf(text + used, RANGES_MAX - used, "%s%" PRIu32,
+                                 used > 0 ? ", " : "", frame->devices[i].index);
+        if (last > i)
+            used += (size_t)snprintf(text + used, RANGES_MAX - used, "-%" PRIu32,
+                                     frame->devices[last].index);
+        count += last - i + 1;
+        i = last;
+    }
+    snprintf(out, RANGES_MAX, "Device%s %.*s", tts_say_plural(count), RANGES_MAX - 10, text);
+    return count > 0;
+}
+
+static void put_caveats(const struct tts_liveframe *frame, bool *has_notes, FILE *out)
+{
+    char devices[RANGES_MAX];
+    for (uint32_t bit = 0; bit < TTS_CAVEATS; bit++) {
+        if (!list_devices(frame, UINT32_C(1) << bit, devices))
+            continue;
+        begin_note(has_notes, out);
+        tts_say(out, INDENT, "- %s: %s", devices,
+                tts_livecaveat_text((enum tts_livecaveat)(1u << bit)));
+    }
+}
+
+static void put_states(const struct tts_liveframe *frame, bool *has_notes, FILE *out)
+{
+    char text[TTS_LIVETEXT_MAX];
+    for (size_t i = 0; i < frame->device_count; i++) {
+        const struct tts_livedevice *device = &frame->devices[i];
+        bool is_plain = device->state == TTS_LIVE_LIVE || device->state == TTS_LIVE_IDLE;
+        if (is_plain && !device->reason[0])
+            continue;
+        begin_note(has_notes, out);
+        tts_say(out, INDENT, "- Device %" PRIu32 ": %s", device->index,
+                tts_livedevice_text(text, device));
+    }
+}
+
+static void put_strays(const struct tts_liveframe *frame, bool *has_notes, FILE *out)
+{
+    char name[TTS_LIVENAME_MAX], bytes[TTS_LIVEBYTES_MAX];
+    for (size_t i = 0; i < frame->stray_count; i++) {
+        begin_note(has_notes, out);
+        tts_say(out, INDENT, "- Device unknown: process %s: %s",
+                tts_liveprocess_name(name, &frame->strays[i]),
+                tts_liveprocess_bytes(bytes, &frame->strays[i]));
+    }
+}
+
+void tts_livenotes_put(const struct tts_liveview *view, unsigned parts, FILE *out)
+{
+    const struct tts_liveframe *frame = view->frame;
+    bool has_notes = false;
+    if (parts & TTS_LIVENOTES_DEVICES)
+        put_states(frame, &has_notes, out);
+    if (parts & TTS_LIVENOTES_DEVICES && view->has_tips)
+        put_caveats(frame, &has_notes, out);
+    if (parts & TTS_LIVENOTES_STRAYS)
+        put_strays(frame, &has_notes, out);
+    if (frame->left_out > 0) {
+        begin_note(&has_notes, out);
+        tts_say(out, INDENT, "- %zu more device%s not shown", frame->left_out,
+                frame->left_out == 1 ? " is" : "s are");
+    }
+    if (view->has_tips && tts_livezero_is(frame)) {
+        begin_note(&has_notes, out);
+        tts_say(out, INDENT, "- %s", tts_livezero_text());
+    }
+}

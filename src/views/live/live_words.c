@@ -1,0 +1,264 @@
+#include "views/live/live_words.h"
+
+#include "base/number.h"
+#include "views/safe_text.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <time.h>
+
+/* ---- words for programs ---- */
+
+const char *tts_livestate_word(enum tts_livestate state)
+{
+    static const char *const words[] = {
+        [TTS_LIVE_IDLE] = "idle",
+        [TTS_LIVE_LIVE] = "live",
+        [TTS_LIVE_PHANTOM] = "phantom",
+        [TTS_LIVE_UNREADABLE] = "unreadable",
+    };
+    assert(state < sizeof words / sizeof words[0]);
+    return words[state];
+}
+
+const char *tts_livesource_word(enum tts_livesource source)
+{
+    static const char *const words[] = {
+        [TTS_LIVESOURCE_NONE] = NULL,
+        [TTS_LIVESOURCE_REGION] = "region",
+        [TTS_LIVESOURCE_INSPECTOR] = "inspector",
+        [TTS_LIVESOURCE_CLIENT] = "client",
+    };
+    assert(source < sizeof words / sizeof words[0]);
+    return words[source];
+}
+
+const char *tts_livetotal_word(enum tts_livetotal total)
+{
+    static const char *const words[] = {
+        [TTS_LIVETOTAL_UNKNOWN] = NULL,
+        [TTS_LIVETOTAL_NOMINAL] = "nominal",
+        [TTS_LIVETOTAL_REPORTED] = "reported",
+    };
+    assert(total < sizeof words / sizeof words[0]);
+    return words[total];
+}
+
+const char *tts_liveprocess_word(enum tts_liveprocess_state state)
+{
+    static const char *const words[] = {
+        [TTS_LIVEPROCESS_LIVE] = "live",
+        [TTS_LIVEPROCESS_DEAD] = "dead",
+        [TTS_LIVEPROCESS_NOT_VISIBLE] = "not_visible",
+    };
+    assert(state < sizeof words / sizeof words[0]);
+    return words[state];
+}
+
+const char *tts_livereason_word(enum tts_livereason reason)
+{
+    static const char *const words[] = {
+        [TTS_LIVEREASON_NONE] = NULL,           [TTS_LIVEREASON_NAMESPACE] = "namespace",
+        [TTS_LIVEREASON_HIDDEN] = "hidden",     [TTS_LIVEREASON_NO_LIST] = "no_list",
+        [TTS_LIVEREASON_NO_BOARD] = "no_board",
+    };
+    assert(reason < sizeof words / sizeof words[0]);
+    return words[reason];
+}
+
+struct caveat_words {
+    const char *word, *text;
+};
+
+static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
+{
+    /* In the order of the bits. */
+    static const struct caveat_words table[TTS_CAVEATS] = {
+        {"one_thread", "only the thread that opened the device is counted: buffers of other "
+                       "threads are missing, and buffers that other threads freed are still "
+                       "counted"},
+        {"logical", "bytes are the sizes that programs requested, without the padding of the "
+                    "banks"},
+        {"nominal", "capacities are those of the board: the program can use less, so free "
+                    "memory is an upper bound"},
+        {"no_board", "the memory region matches no board of this host: a remote chip, or "
+                     "unknown"},
+        {"cb_cached", "circular buffers are those of all cached programs, not only of the "
+                      "running ones"},
+        {"sum_differs", "the bytes of the processes do not add up to the total"},
+        {"left_over", "the total contains bytes of processes that have ended"},
+        {"not_tracked", "a process holds the chip, but its buffers are not counted"},
+        {"sampled", "the numbers are read from time to time: peaks in between are missed"},
+        {"shared_slot", "processes of two containers share one entry: their bytes cannot be "
+                        "told apart"},
+        {"clock", "the memory region has no times of day"},
+        {"private", "a process keeps its memory region in a private /dev/shm: run as root to "
+                    "read it"},
+        {"over_nominal", "more is allocated than the board nominally has: the counters are "
+                         "wrong or the capacity is"},
+    };
+    size_t idx = 0;
+    while (idx < TTS_CAVEATS && 1u << idx != (uint32_t)caveat)
+        idx++;
+    assert(idx < TTS_CAVEATS);
+    return &table[idx];
+}
+
+const char *tts_livecaveat_word(enum tts_livecaveat caveat)
+{
+    return find_caveat(caveat)->word;
+}
+
+/* ---- sentences ---- */
+
+const char *tts_livecaveat_text(enum tts_livecaveat caveat)
+{
+    return find_caveat(caveat)->text;
+}
+
+const char *tts_livestate_text(enum tts_livestate state)
+{
+    static const char *const texts[] = {
+        [TTS_LIVE_IDLE] = "idle, no process holds memory",
+        [TTS_LIVE_LIVE] = "live",
+        [TTS_LIVE_PHANTOM] = "phantom, bytes are counted but no process holds the chip",
+        [TTS_LIVE_UNREADABLE] = "unreadable",
+    };
+    assert(state < sizeof texts / sizeof texts[0]);
+    return texts[state];
+}
+
+const char *tts_livesource_text(enum tts_livesource source)
+{
+    static const char *const texts[] = {
+        [TTS_LIVESOURCE_NONE] =
+            "none, the driver lists the chip but nothing reports its memory",
+        [TTS_LIVESOURCE_REGION] = "memory region of the runtime",
+        [TTS_LIVESOURCE_INSPECTOR] = "buffer log of the inspector",
+        [TTS_LIVESOURCE_CLIENT] = "allocator of the program",
+    };
+    assert(source < sizeof texts / sizeof texts[0]);
+    return texts[source];
+}
+
+const char *tts_livereason_text(enum tts_livereason reason)
+{
+    static const char *const texts[] = {
+        [TTS_LIVEREASON_NONE] = "",
+        [TTS_LIVEREASON_NAMESPACE] = "a holder of the chip runs in a container",
+        [TTS_LIVEREASON_HIDDEN] = "the driver hides a holder of the chip from this user",
+        [TTS_LIVEREASON_NO_LIST] = "the driver does not list the holders of the chip",
+        [TTS_LIVEREASON_NO_BOARD] = "the memory region matches no board of this host",
+    };
+    assert(reason < sizeof texts / sizeof texts[0]);
+    return texts[reason];
+}
+
+const char *tts_livezero_text(void)
+{
+    return "All memory shows 0% used. This is normal while no program runs, just after a "
+           "program opened the device, and after everything was freed. Start a program in "
+           "another terminal; the numbers follow.";
+}
+
+bool tts_livezero_is(const struct tts_liveframe *frame)
+{
+    bool is_known = false;
+    for (size_t i = 0; i < frame->device_count * TTS_POOLS; i++) {
+        const struct tts_livepool *pool = &frame->devices[i / TTS_POOLS].pools[i % TTS_POOLS];
+        if (pool->allocated_known && pool->allocated_bytes > 0)
+            return false;
+        is_known = is_known || pool->allocated_known;
+    }
+    return is_known;
+}
+
+/* ---- numbers ---- */
+
+/* Returns the number of powers of 1024 to divide by. */
+static unsigned size_power(uint64_t bytes)
+{
+    unsigned power = 0;
+    while (power < 4 && bytes >> (10 * power) >= 1024)
+        power++;
+    return power;
+}
+
+const char *tts_livesize_text(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
+{
+    static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
+    char number[TTS_NUMBER_BYTES_MAX];
+    unsigned power = size_power(bytes);
+    if (power == 0)
+        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".00 B", bytes);
+    else
+        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%s %s",
+                 tts_number_format_shifted(number, bytes, 10 * power), units[power]);
+    return out;
+}
+
+const char *tts_livesize_short(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
+{
+    unsigned power = size_power(bytes), shift = 10 * power;
+    if (power == 0) {
+        snprintf(out, TTS_LIVETEXT_SIZE_MAX, bytes > 0 ? "%" PRIu64 "B" : "%" PRIu64, bytes);
+        return out;
+    }
+    uint64_t whole = bytes >> shift, rest = bytes - (whole << shift);
+    uint64_t hundredths = whole * 100 + (rest * 100 >> shift);
+    char unit = "BKMGT"[power];
+    if (whole < 10)
+        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".%02" PRIu64 "%c", whole,
+                 hundredths % 100, unit);
+    else if (whole < 100)
+        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".%" PRIu64 "%c", whole,
+                 hundredths / 10 % 10, unit);
+    else
+        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 "%c", whole, unit);
+    return out;
+}
+
+const char *tts_livepercent_text(char out[TTS_LIVETEXT_PERCENT_MAX], uint32_t millionths)
+{
+    uint64_t tenths = ((uint64_t)millionths + 500) / 1000;
+    snprintf(out, TTS_LIVETEXT_PERCENT_MAX, "%" PRIu64 ".%" PRIu64 "%%", tenths / 10,
+             tenths % 10);
+    return out;
+}
+
+const char *tts_livetime_text(char out[TTS_LIVETEXT_TIME_MAX], uint64_t time_ns)
+{
+    time_t seconds = (time_t)(time_ns / 1000000000);
+    struct tm parts;
+    if (!localtime_r(&seconds, &parts) ||
+        strftime(out, TTS_LIVETEXT_TIME_MAX, "%Y-%m-%d %H:%M:%S", &parts) == 0)
+        snprintf(out, TTS_LIVETEXT_TIME_MAX, "unknown");
+    return out;
+}
+
+const char *tts_liveage_text(char out[TTS_LIVETEXT_AGE_MAX], uint64_t age_ns)
+{
+    uint64_t seconds = age_ns / 1000000000, minutes = seconds / 60, hours = minutes / 60;
+    if (minutes == 0)
+        snprintf(out, TTS_LIVETEXT_AGE_MAX, "%" PRIu64 "s", seconds);
+    else if (hours == 0)
+        snprintf(out, TTS_LIVETEXT_AGE_MAX, "%" PRIu64 "m%02" PRIu64 "s", minutes,
+                 seconds % 60);
+    else if (hours < 24)
+        snprintf(out, TTS_LIVETEXT_AGE_MAX, "%" PRIu64 "h%02" PRIu64 "m", hours, minutes % 60);
+    else
+        snprintf(out, TTS_LIVETEXT_AGE_MAX, "%" PRIu64 "d%02" PRIu64 "h", hours / 24,
+                 hours % 24);
+    return out;
+}
+
+const char *tts_livedevice_text(char out[TTS_LIVETEXT_MAX], const struct tts_livedevice *device)
+{
+    enum { REASON_COLUMNS = 200 };
+    char reason[REASON_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
+    tts_safe_text(reason, sizeof reason, device->reason, REASON_COLUMNS);
+    snprintf(out, TTS_LIVETEXT_MAX, "%s%s%s", tts_livestate_text(device->state),
+             reason[0] ? ": " : "", reason);
+    return out;
+}

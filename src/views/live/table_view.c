@@ -1,0 +1,149 @@
+#include "analysis/livedelta.h"
+#include "base/number.h"
+#include "views/live/live_view.h"
+#include "views/live/live_words.h"
+
+#include <inttypes.h>
+
+enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 80, CELL_MAX = 64 };
+
+/* Widths of the columns; one blank separates columns. The last column has no width. */
+struct table_layout {
+    int rule, device, buffers, bytes;
+};
+
+static struct table_layout choose_layout(unsigned columns)
+{
+    if (columns >= WIDE_COLUMNS)
+        return (struct table_layout){WIDE_COLUMNS, 8, 10, 15};
+    return (struct table_layout){NARROW_COLUMNS, 6, 8, 12};
+}
+
+static void put_table_rule(const struct table_layout *layout, FILE *out)
+{
+    for (int i = 0; i < layout->rule; i++)
+        fputc('=', out);
+    fputc('\n', out);
+}
+
+static void put_table_head(const struct tts_liveview *view, const struct table_layout *layout,
+                           FILE *out)
+{
+    char time[TTS_LIVETEXT_TIME_MAX];
+    fprintf(out, "%sMemory Usage Monitor (Update #%" PRIu64 ")\n   Timestamp: %s\n\n",
+            view->is_utf8 ? "\U0001F4CA " : "", view->update,
+            tts_livetime_text(time, view->frame->time_ns));
+    put_table_rule(layout, out);
+    fprintf(out, "%-*s %-*s ", layout->device, "Device", layout->buffers, "Buffers");
+    for (size_t i = 0; i < TTS_POOLS; i++)
+        fprintf(out, "%-*s ", layout->bytes, tts_pool_name((enum tts_pool)i));
+    fputs("Total\n", out);
+    put_table_rule(layout, out);
+}
+
+/* ---- the row of a device ---- */
+
+/* Writes "%6.2f MB", or "unknown". */
+static const char *format_mb(char out[CELL_MAX], bool is_known, uint64_t bytes)
+{
+    char number[TTS_NUMBER_BYTES_MAX];
+    if (is_known)
+        snprintf(out, CELL_MAX, "%6s MB", tts_number_format_shifted(number, bytes, 20));
+    else
+        snprintf(out, CELL_MAX, "unknown");
+    return out;
+}
+
+static void put_device_row(const struct tts_livedevice *device,
+                           const struct table_layout *layout, FILE *out)
+{
+    char cell[CELL_MAX] = "unknown";
+    uint64_t sum = 0;
+    fprintf(out, "%-*" PRIu32 " ", layout->device, device->index);
+    if (tts_livedevice_buffers(device, &sum))
+        snprintf(cell, sizeof cell, "%" PRIu64, sum);
+    fprintf(out, "%-*s ", layout->buffers, cell);
+    for (size_t i = 0; i < TTS_POOLS; i++)
+        fprintf(out, "%-*s ", layout->bytes,
+                format_mb(cell, device->pools[i].allocated_known,
+                          device->pools[i].allocated_bytes));
+    bool is_known = tts_livedevice_sum(device, &sum);
+    fprintf(out, "%s\n", format_mb(cell, is_known, sum));
+}
+
+/* ---- the row of changes ---- */
+
+static const char *change_color(bool is_known, int64_t change)
+{
+    if (!is_known || change == 0)
+        return "\033[90m";
+    return change > 0 ? "\033[33m" : "\033[32m";
+}
+
+/* Writes a cell and the blanks up to `width`. The colour does not count. */
+static void put_change(const struct tts_liveview *view, const char *text, const char *color,
+                       int width, FILE *out)
+{
+    if (view->has_color)
+        fprintf(out, "%s%-*s\033[0m", color, width, text);
+    else
+        fprintf(out, "%-*s", width, text);
+}
+
+static void put_change_mb(const struct tts_liveview *view, bool is_known, int64_t change,
+                          int width, FILE *out)
+{
+    char cell[CELL_MAX] = "unknown", number[TTS_NUMBER_MB_MAX];
+    if (is_known)
+        snprintf(cell, sizeof cell, "%6s MB", tts_number_format_mb(number, change, true));
+    put_change(view, cell, change_color(is_known, change), width, out);
+}
+
+static void put_delta_row(const struct tts_liveview *view, const struct tts_livedevice *device,
+                          const struct table_layout *layout, FILE *out)
+{
+    struct tts_livedelta delta;
+    char cell[CELL_MAX] = "unknown";
+    tts_livedelta_of(view->before, device, &delta);
+    /* Written by hand, because printf() pads bytes, not columns. */
+    fprintf(out, "%s%*s", view->is_utf8 ? "(\u0394)" : "(d)", layout->device - 3 + 1, "");
+    if (delta.buffers_known)
+        snprintf(cell, sizeof cell, "%+" PRId64, delta.buffers);
+    put_change(view, cell, change_color(delta.buffers_known, delta.buffers), layout->buffers,
+               out);
+    fputc(' ', out);
+    for (size_t i = 0; i < TTS_POOLS; i++) {
+        put_change_mb(view, delta.allocated_known[i], delta.allocated_bytes[i], layout->bytes,
+                      out);
+        fputc(' ', out);
+    }
+    put_change_mb(view, delta.sum_known, delta.sum_bytes, 0, out);
+    fputc('\n', out);
+}
+
+static void put_tips(const struct tts_liveview *view, FILE *out)
+{
+    fprintf(out, "\n%sTips:\n", view->is_utf8 ? "\U0001F4A1 " : "");
+    fprintf(out, "   - %s (delta) shows changes since last update\n",
+            view->is_utf8 ? "\u0394" : "(d)");
+    fputs("   - Large TRACE allocations = trace capture phase\n"
+          "   - Small L1 allocations = kernel/firmware loading\n"
+          "   - Steady state = trace execution (no new allocations)\n",
+          out);
+}
+
+void tts_liveview_table(const struct tts_liveview *view, FILE *out)
+{
+    const struct tts_liveframe *frame = view->frame;
+    struct table_layout layout = choose_layout(view->columns);
+    put_table_head(view, &layout, out);
+    for (size_t i = 0; i < frame->device_count; i++) {
+        put_device_row(&frame->devices[i], &layout, out);
+        if (view->has_delta && view->before)
+            put_delta_row(view, &frame->devices[i], &layout, out);
+    }
+    put_table_rule(&layout, out);
+    if (view->has_tips)
+        put_tips(view, out);
+    tts_livenotes_put(view, TTS_LIVENOTES_DEVICES | TTS_LIVENOTES_STRAYS, out);
+}
