@@ -83,7 +83,7 @@ enum tts_status tts_table_add(struct tts_table *table, const struct tts_cell *ce
 /* ---- text ---- */
 
 struct layout {
-    unsigned widths[TTS_TABLE_COLUMNS_MAX]; /* in columns of the terminal */
+    unsigned widths[TTS_TABLE_COLUMNS_MAX]; /* widths in columns of the terminal */
 };
 
 static const struct tts_cell *table_cell_at(const struct tts_table *table, size_t row,

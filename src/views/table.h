@@ -38,7 +38,7 @@ struct tts_column {
     const char *group;   /* heading above neighbours with the same group; NULL: none */
     const char *unknown; /* text of an unknown cell; NULL: "-" */
     enum tts_column_type type;
-    uint8_t shift;     /* BYTES; 0: whole bytes */
+    uint8_t shift;     /* for BYTES: the unit is 2^shift bytes; 0: whole bytes */
     uint8_t width_min; /* minimum width in text */
     bool is_flexible;  /* TEXT: is cut at the front if the table is too wide */
     bool goes_below;   /* TEXT, last column: goes on lines of its own if it does not fit */
@@ -47,7 +47,7 @@ struct tts_column {
 struct tts_cell {
     bool is_known;
     uint64_t number;
-    const char *text; /* not TEXT: shown in text instead of the number */
+    const char *text; /* shown in text instead of a number; not for TEXT */
 };
 
 enum { TTS_TABLE_COLUMNS_MAX = 24, TTS_TABLE_ROWS_MAX = 1 << 20 };
@@ -66,7 +66,7 @@ static inline struct tts_cell tts_cell_number(uint64_t number)
     return (struct tts_cell){.is_known = true, .number = number};
 }
 
-/* NULL and "" are unknown. */
+/* Returns a cell with a text. NULL and "" make an unknown cell. */
 static inline struct tts_cell tts_cell_text(const char *text)
 {
     return (struct tts_cell){.is_known = text && text[0], .text = text};
@@ -77,10 +77,10 @@ static inline struct tts_cell tts_cell_unknown(void)
     return (struct tts_cell){0};
 }
 
-/* Makes an empty table. `alloc` NULL is the C library's. */
+/* Makes an empty table. If `alloc` is NULL, the C library allocates. */
 void tts_table_init(struct tts_table *table, const struct tts_column *columns,
                     size_t column_count, const struct tts_alloc *alloc);
-/* Frees the rows. A zeroed table is fine. */
+/* Frees the rows. The table may be all zero. */
 void tts_table_release(struct tts_table *table);
 
 /* Adds a row of column_count cells and copies their texts. TTS_E_NOMEM. TTS_E_FULL: the table

@@ -26,18 +26,19 @@ struct tts_drawn {
     /* BOX: the box. LINE: x and y of its start. TEXT: x and y of its anchor, y on the baseline,
      * and its estimated width (textwidth.h), which no writer exceeds. */
     struct tts_svg_box box;
-    struct tts_paint fill;   /* BOX, TEXT; STEPS: of the area that the points enclose */
-    struct tts_paint stroke; /* BOX, LINE, STEPS */
+    /* Fill of a BOX, of a TEXT, or of the area that the points of STEPS enclose. */
+    struct tts_paint fill;
+    struct tts_paint stroke; /* stroke of a BOX, LINE or STEPS */
     int64_t stroke_width;    /* 0: none */
     int64_t dash;            /* length of a dash and of a gap; 0: solid */
-    int64_t radius;          /* BOX: radius of the corners */
-    struct tts_svg_point to; /* LINE: its end */
+    int64_t radius;          /* radius of the corners of a BOX */
+    struct tts_svg_point to; /* end of a LINE */
     /* STEPS: range in the points of the drawing, joined by straight lines. */
     size_t points, point_count;
-    enum tts_anchor anchor; /* TEXT */
-    struct tts_font font;   /* TEXT */
-    int rotate;             /* TEXT: degrees around the anchor */
-    size_t text;            /* TEXT: offset in the texts of the drawing */
+    enum tts_anchor anchor; /* anchor of a TEXT */
+    struct tts_font font;   /* font of a TEXT */
+    int rotate;             /* rotation of a TEXT around its anchor, in degrees */
+    size_t text;            /* offset of a TEXT in the texts of the drawing */
     const char *name;       /* BOX, STEPS: static word for the class in the SVG, or NULL */
     size_t hint;            /* BOX: text of a <title>, which a pointer shows; 0: none */
 };
@@ -56,9 +57,9 @@ struct tts_drawing {
     bool is_short; /* out of memory: something is missing */
 };
 
-/* Makes an empty drawing. `alloc` NULL is the C library's. */
+/* Makes an empty drawing. If `alloc` is NULL, the C library allocates. */
 void tts_drawing_init(struct tts_drawing *d, const struct tts_alloc *alloc);
-/* A zeroed struct is fine. */
+/* Frees the drawing, which may be all zero. */
 void tts_drawing_release(struct tts_drawing *d);
 
 /* Returns the text of a number; "" for 0, even if no text was ever kept. */

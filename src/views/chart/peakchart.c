@@ -28,18 +28,18 @@ struct peakchart {
 enum {
     LEADER = 13 * TTS_PX, /* length of a leader, including the colour box at its end */
     SWATCH = 6 * TTS_PX,
-    BESIDE_PITCH = 125, /* percent of the font size */
+    BESIDE_PITCH = 125, /* distance of labels beside a bar, in percent of the font size */
     PAD = 4 * TTS_PX,
     NAME_LINES = 3,
     INFO_LINES = 6,
-    CLEAR = 5 * TTS_PX, /* between the line of a limit and a label */
+    CLEAR = 5 * TTS_PX, /* distance between the line of a limit and a label */
     ROW_MAX = 12,
     LIMIT_WIDTH = 2 * TTS_PX,
     LIMIT_DASH = 7 * TTS_PX,
     TICKS = 9,
-    UNIT_WIDTH = 24 * TTS_PX, /* of the vertical text "Memory (MB)" */
+    UNIT_WIDTH = 24 * TTS_PX, /* width of the vertical text "Memory (MB)" */
     AXIS_GAP = 8 * TTS_PX,
-    TEXT_GAP = 10 * TTS_PX, /* between texts of neighbouring bars */
+    TEXT_GAP = 10 * TTS_PX, /* distance between the texts of neighbouring bars */
     ROW_GAP = 26 * TTS_PX,
 };
 

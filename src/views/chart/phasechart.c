@@ -12,7 +12,7 @@ enum {
      */
     LIMIT_SHOWN = 5,
     SCALES_ALIKE = 4,
-    LEFT = 28 * TTS_PX, /* for "Memory (MB)" */
+    LEFT = 28 * TTS_PX, /* width for the text "Memory (MB)" */
     PANEL_GAP = 22 * TTS_PX,
     NOTE_ROW = 26 * TTS_PX,
     LABEL_LINES = 2,

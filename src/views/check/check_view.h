@@ -38,7 +38,7 @@ struct tts_check_file {
 /* The facts that all runs share, and the results so far. All pointers are borrowed. */
 struct tts_check_answer {
     struct tts_check_plan plan;
-    struct tts_check_file budget; /* without runs */
+    struct tts_check_file budget; /* the budget file; it has no runs */
     struct tts_check_file baseline;
     struct tts_check_file *files; /* the files to check */
     size_t file_count;
@@ -56,9 +56,9 @@ struct tts_check_run {
     struct tts_runpair pair;  /* index of the baseline's run, and the reason for the match */
     const uint32_t *ordinals; /* from tts_phase_ordinals_new(); only SARIF needs them */
     uint64_t number;          /* number of the run in its file, from 1 */
-    struct tts_trainmem mem, baseline_mem; /* of input.run and input.baseline */
-    char name[TTS_RUN_LABEL_MAX];          /* of input.run: unique, may contain any bytes */
-    char class_name[TTS_CHECK_CLASS_MAX];  /* name that stays the same from build to build */
+    struct tts_trainmem mem, baseline_mem; /* the analyses of input.run and input.baseline */
+    char name[TTS_RUN_LABEL_MAX];         /* name of input.run; unique; may contain any bytes */
+    char class_name[TTS_CHECK_CLASS_MAX]; /* name that stays the same from build to build */
 };
 
 /* ---- missing data ---- */

@@ -23,7 +23,7 @@ struct tts_diff_pair {
     struct tts_named_run runs[TTS_DIFF_SIDES]; /* `name` is NULL */
     size_t numbers[TTS_DIFF_SIDES];            /* number of the run in its file, from 1 */
     enum tts_runpair_by by;                    /* NONE if options chose the runs */
-    struct tts_trainmem mem[TTS_DIFF_SIDES];   /* of `runs` */
+    struct tts_trainmem mem[TTS_DIFF_SIDES];   /* the analyses of `runs` */
     struct tts_rundiff diff;
 };
 

@@ -27,7 +27,7 @@ static bool has_field(const struct tts_failview *view, enum tts_failmsg_field fi
 
 /* ---- the numbers ---- */
 
-/* Writes bytes for people and exactly: "4.67 MiB (4894720 B)". */
+/* Formats bytes twice, rounded for people and exact: "4.67 MiB (4894720 B)". Returns `out`. */
 static const char *format_exact(char out[96], uint64_t bytes)
 {
     char people[TTS_NUMBER_BYTES_MAX];
@@ -125,7 +125,8 @@ static void say_cores(const struct tts_failview *view, FILE *out)
         say_row(out, "addresses", "the buffers of the program end at %" PRIu64, end);
 }
 
-/* Says how large the circular buffers are: from their base, which depends on the release. */
+/* Writes the size of the circular buffers, which follows from their base. The base depends on
+ * the release of the runtime. */
 static void say_base(const struct tts_failview *view, FILE *out)
 {
     const struct tts_failverdict *v = view->verdict;

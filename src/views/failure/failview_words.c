@@ -150,7 +150,7 @@ const char *tts_failview_headline(char out[TTS_FAILVIEW_LINE_MAX],
 
 /* ---- advice: one function for each kind ---- */
 
-/* What a sentence is about. */
+/* The advice that a sentence explains, and the failure it is about. */
 struct advice {
     const struct tts_failview *view;
     const struct tts_failadvice_item *item;

@@ -22,13 +22,13 @@ enum { TTS_FIT_SHARE_MAX = 24 };
  * whole is 0. part <= whole. Returns `out`. */
 const char *tts_fit_share(char out[TTS_FIT_SHARE_MAX], uint64_t part, uint64_t whole);
 
-enum { TTS_FIT_VERDICT_MAX = 256 }; /* bytes of a verdict, with its end */
+enum { TTS_FIT_VERDICT_MAX = 256 }; /* bytes of the longest verdict, with its terminator */
 
 /* The memory of the banks of a chip, and the memory that the run needs there. */
 struct tts_fit_banks {
     uint32_t count;
-    uint64_t bank_bytes, peak_bank_bytes; /* of one bank: available, needed */
-    uint64_t beside_bytes;                /* of a trace region, in all banks together */
+    uint64_t bank_bytes, peak_bank_bytes; /* bytes of one bank: available, needed */
+    uint64_t beside_bytes;                /* bytes of the trace region in all banks together */
 };
 /* Says how much memory is missing. banks->peak_bank_bytes > banks->bank_bytes. */
 void tts_fit_say_missing(FILE *out, const struct tts_fit_banks *banks);
@@ -44,7 +44,7 @@ struct tts_fit_headline {
     const char *remedy;                  /* options that would make the run fit, or NULL */
     const char *limit;                   /* what the verdict does not cover, or NULL */
 };
-/* Writes the line, and an empty line after it. */
+/* Writes the verdict, its remedy and its limit as one line, and an empty line after it. */
 void tts_fit_say_headline(FILE *out, const struct tts_fit_headline *line);
 
 /* Warns if less than 5 % of a bank is left. banks->peak_bank_bytes <= banks->bank_bytes. */
@@ -53,8 +53,8 @@ void tts_fit_say_headroom(FILE *out, const struct tts_fit_banks *banks);
 /* A run that needs more chips than the device has, and the memory of one chip. */
 struct tts_fit_too_few {
     const struct tts_chip *chip;
-    uint64_t needed;                     /* chips */
-    uint64_t peak_bytes, capacity_bytes; /* of one chip */
+    uint64_t needed;                     /* number of chips that the run needs */
+    uint64_t peak_bytes, capacity_bytes; /* bytes of one chip: needed, available */
     bool is_estimated;
     bool is_too_much; /* the peak does not fit one chip either */
 };

@@ -12,7 +12,7 @@ struct tts_devseq_view {
     const struct tts_device *device;
     const struct tts_devseq_counts *counts;
     const struct tts_devseq_tight *tight;
-    const struct tts_devseq_held *held; /* [held_count] */
+    const struct tts_devseq_held *held; /* array of held_count buffers */
     size_t held_count;
     const struct tts_replay_check *check; /* NULL if no comparison was asked for */
     bool with_results, with_blocks;

@@ -16,11 +16,12 @@ struct tts_run_text_options {
     const char *changed_preset; /* the device, if it is a preset with --set; NULL: none */
 };
 
-/* Facts that all runs have in common, for the lines at the top. {0}: no run yet. */
+/* Facts that all runs have in common, for the lines at the top. All zero if there is no run
+ * yet. */
 struct tts_run_text_top {
     uint64_t runs;
-    bool has_model,
-        has_device; /* all runs have the same model, or device memory, from their logs */
+    /* All runs have the same model, or device memory, from their logs. */
+    bool has_model, has_device;
     uint64_t parameters;
     int64_t model_bytes, device_bytes;
     enum tts_train_dtype dtype;

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #define TTS_LIVESET_NO_SLOT UINT32_MAX
-enum { TTS_LIVESET_MAX = 1 << 26 }; /* buffers that live at the same time */
+enum { TTS_LIVESET_MAX = 1 << 26 }; /* most buffers that may be live at the same time */
 
 struct tts_liveset_entry {
     uint64_t id;    /* key, together with `device` */

@@ -65,10 +65,10 @@ struct tts_mark {
     struct tts_track track;
     uint64_t time_ns;   /* never decreases, except: a SPAN has its start, an INSTANT on a DEVICE
                            has the time of the peak */
-    uint64_t end_ns;    /* SPAN */
-    bool is_open;       /* SPAN: not finished at the end of the file */
+    uint64_t end_ns;    /* end of a SPAN */
+    bool is_open;       /* the SPAN is not finished at the end of the file */
     const char *name;   /* BEGIN, INSTANT, SPAN, and END on a SLOT; any bytes */
-    uint64_t value;     /* COUNTER */
+    uint64_t value;     /* value of a COUNTER */
     uint64_t buffer_no; /* BEGIN, END on a SLOT: unique number of the buffer */
     struct tts_mark_args args;
 };
