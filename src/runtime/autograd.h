@@ -55,7 +55,7 @@ struct tts_node {
 
 struct tts_autograd {
     struct tts_runtime rt;
-    bool gradients; /* false while nothing makes a node */
+    bool gradients; /* if false, operations make no nodes */
     /* Only operations with an input that has needs_gradient make a node (rule 2). */
     bool prunes;
     struct tts_slab values;

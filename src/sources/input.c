@@ -663,9 +663,8 @@ static ssize_t peek_pipe(int fd, void *out, size_t size)
 static bool may_be_events(const unsigned char *bytes, size_t len)
 {
     const size_t magic_len = sizeof TTS_REC_MAGIC - 1;
-    size_t some =
-        /* compares fewer bytes: a slow pipe may have delivered only a few */
-        len < magic_len ? len : magic_len;
+    /* A slow pipe may have delivered only a few bytes. Then only these are compared. */
+    size_t some = len < magic_len ? len : magic_len;
     return memcmp(bytes, TTS_REC_MAGIC, some) == 0 || tts_graph_may_be(bytes, len) ||
            find_coding(bytes, len) != PLAIN;
 }

@@ -21,10 +21,8 @@
 
 enum {
     TTS_YAML_SCALAR_MAX = 511, /* bytes; enough for a path */
-    TTS_YAML_ANCHOR_MAX =
-        /* Bytes of the name of an anchor. Longer names that agree in these bytes count as
-         * equal. */
-    63,
+    /* Bytes of the name of an anchor. Longer names that agree in these bytes count as equal. */
+    TTS_YAML_ANCHOR_MAX = 63,
 };
 
 enum tts_yaml_kind {
@@ -52,10 +50,9 @@ struct tts_yaml_token {
     char text[TTS_YAML_SCALAR_MAX + 1];
     char bytes[TTS_YAML_SCALAR_MAX + 1]; /* as in the file, in UTF-8; terminated */
     size_t len;                          /* number of bytes in `bytes` */
-    char anchor[TTS_YAML_ANCHOR_MAX +
-                /* Name of the anchor of the value, or of the anchor that an alias names; "" if
-                 * there is none. */
-                1];
+    /* Name of the anchor of the value, or of the anchor that an alias names; "" if there is
+     * none. */
+    char anchor[TTS_YAML_ANCHOR_MAX + 1];
 };
 
 /* Sets the line of an error that has been set. Does nothing if `status` is TTS_OK. `err` may be

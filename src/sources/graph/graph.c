@@ -717,10 +717,9 @@ static enum tts_status apply_node(struct tts_graph *graph, struct tts_error *err
 {
     enum tts_node_type type = graph->node.type;
     check_node(graph);
+    /* Must precede sum_node(): the event belongs to the function that ends here. */
     if (type == TTS_NODE_FUNCTION_END)
-        end_function(
-            /* Must precede sum_node(): the event belongs to the function that ends here. */
-            graph);
+        end_function(graph);
     sum_node(&graph->sums, type);
     switch (type) {
     case TTS_NODE_FUNCTION_START:

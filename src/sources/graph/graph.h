@@ -57,8 +57,8 @@ uint64_t tts_graph_line(const struct tts_graph *graph);
 /* Returns the number of bytes read so far. */
 uint64_t tts_graph_tell(const struct tts_graph *graph);
 
-/* Returns the L1 bytes of one core of the device, as the report gives them; 0 if it does
- * not. */
+/* Returns the L1 bytes of one core of the device, which the report gives; 0 if they are
+ * unknown. */
 uint64_t tts_graph_core_bytes(const struct tts_graph *graph, uint32_t device);
 
 /* Return the figures and the notes so far. The note is valid until tts_graph_close(). */
