@@ -1,4 +1,4 @@
-/* Growth against a baseline, and how phases are paired. */
+/* Tests growth against a baseline, and how phases are paired. */
 #include "harness/budget_rig.h"
 #include "torture/heap.h"
 

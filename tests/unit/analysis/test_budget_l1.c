@@ -1,4 +1,5 @@
-/* L1 of a core: which figure is used, and what it is compared with. */
+/* Tests limits of the L1 of a core: which figure is used, and with which figure it is
+ * compared. */
 #include "harness/budget_rig.h"
 
 /* ---- L1 ---- */
@@ -72,7 +73,7 @@ T_TEST(growth_is_told_by_the_figure_that_both_have)
     expect(phase, TTS_BUDGET_PASS, 290, 0);
     T_EQ(judged(all).figure, TTS_BUDGET_OF_CORE);
     T_EQ(judged(phase).figure, TTS_BUDGET_OF_CORE);
-    /* The same with the sides exchanged. */
+    /* The run and the baseline are exchanged. */
     rig.phases[0].figures[TTS_RUN_L1_CORE].is_known = false;
     expect(all, TTS_BUDGET_OVER, 800, 100);
     expect(phase, TTS_BUDGET_OVER, 800, 100);

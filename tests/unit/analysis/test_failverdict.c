@@ -94,20 +94,21 @@ T_TEST(a_message_without_the_figures_has_no_cause)
 
 T_TEST(contradicting_figures_leave_what_still_holds)
 {
-    judge_v3(2000, 1000, 400, 500, 500); /* 400 + 500 is not 1000 */
+    /* 400 + 500 bytes are not 1000, so the figures contradict each other. */
+    judge_v3(2000, 1000, 400, 500, 500);
     T_TRUE(verdict.is_contradictory && verdict.reason[0] != '\0');
     T_EQ(verdict.cause, TTS_FAILCAUSE_NEVER_FITS);
-    judge_v3(950, 1000, 400, 500, 500); /* the bank has 1000 or 900 bytes */
+    judge_v3(950, 1000, 400, 500, 500); /* the bank has either 1000 or 900 bytes */
     T_TRUE(verdict.is_contradictory);
     T_EQ(verdict.cause, TTS_FAILCAUSE_UNKNOWN);
-    judge_v3(700, 1000, 400, 500, 500); /* 500 or 600 bytes are free */
+    judge_v3(700, 1000, 400, 500, 500); /* either 500 or 600 bytes are free */
     T_EQ(verdict.cause, TTS_FAILCAUSE_CAPACITY);
     judge_v3(550, 1000, 400, 500, 500);
     T_EQ(verdict.cause, TTS_FAILCAUSE_UNKNOWN);
     judge_v3(450, 1000, 400, 500, 300);
     T_EQ(verdict.cause, TTS_FAILCAUSE_FRAGMENTATION);
     T_TRUE(!verdict.has_deficit);
-    judge_v3(700, 1000, 400, 600, 650); /* the largest block is larger than all */
+    judge_v3(700, 1000, 400, 600, 650); /* the largest block is larger than all free bytes */
     T_TRUE(verdict.is_contradictory);
     judge_v3(10, UINT64_MAX, UINT64_MAX, UINT64_MAX, 5);
     T_TRUE(verdict.is_contradictory);
@@ -171,9 +172,9 @@ T_TEST(the_base_of_circular_buffers_is_decoded)
     judge_end(TTS_FAILMSG_CB, 107936, 104448);
     check_base(103840, TTS_ARCH_WORMHOLE);
     T_EQ(verdict.deficit_bytes, 3488);
-    judge_end(TTS_FAILMSG_CB, 414208, 401408); /* several bases fit */
+    judge_end(TTS_FAILMSG_CB, 414208, 401408); /* several known bases could explain the end */
     T_TRUE(!verdict.has_base && verdict.base_count > 1);
-    msg.l1_base = 105664; /* the log states it */
+    msg.l1_base = 105664; /* the log states the base */
     judge();
     T_TRUE(verdict.has_base && verdict.l1_base == 105664);
 }

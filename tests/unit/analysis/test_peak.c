@@ -38,7 +38,7 @@ static void check_buffers(const struct rig *rig, const struct model *m, enum tts
     }
 }
 
-/* Checks that the phases have the same figure. */
+/* Checks that the peak of each pool is the peak in the phase of the whole file. */
 static void check_whole(struct rig *rig)
 {
     const struct tts_phase *whole;

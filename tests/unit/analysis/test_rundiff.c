@@ -22,7 +22,7 @@ static int64_t mb(double value)
     return (int64_t)(bytes < 0 ? bytes - 0.5 : bytes + 0.5);
 }
 
-/* Adds a phase; sizes are in bytes. The cumulative figures follow from them. */
+/* Adds a phase. Sizes are in bytes. The cumulative figures are computed from them. */
 static struct tts_run_phase *add(struct built *built, const char *name, int64_t peak,
                                  int64_t change)
 {
@@ -42,7 +42,7 @@ static struct tts_run_phase *add(struct built *built, const char *name, int64_t 
     return phase;
 }
 
-/* Sets the totals as a log prints them. */
+/* Sets the totals at the end of a log. */
 static void print(struct built *built, double peak, double current)
 {
     struct tts_run_phase *phase = &built->phases[built->run.phase_count - 1];
@@ -508,7 +508,8 @@ static int64_t wild(uint64_t *rng)
     return values[t_random(rng) % (sizeof values / sizeof values[0])];
 }
 
-/* Random figures: if a cause is found, its parts add up. */
+/* Compares runs with random figures. If a cause is found, its parts must add up to the
+ * change. */
 T_TEST(hostile_figures_add_up_or_are_not_told)
 {
     static const char *const names[] = {"X", "Y", "FORWARD_PASS", "BACKWARD_PASS"};

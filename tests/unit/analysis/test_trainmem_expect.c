@@ -152,7 +152,7 @@ T_TEST(a_chip_that_the_log_names_has_the_memory_of_the_catalogue)
         double wanted;
         uint32_t devices;
     } cases[] = {
-        {12288, "wormhole_b0", 12254.03, 1}, /* memory size before anything is reserved */
+        {12288, "wormhole_b0", 12254.03, 1}, /* the whole DRAM, nothing reserved */
         {12288, "n150", 12254.03, 1},
         {12288, "N150", 12254.03, 1},
         {24576, "n300", 12254.03, 2},
@@ -209,7 +209,7 @@ T_TEST(a_block_that_is_cut_off_has_a_peak_of_at_least)
     struct tts_trainmem mem = analyse(&built);
     assert_amount(mem.peak, 15591.27);
     T_TRUE(mem.peak_at_least);
-    T_TRUE(mem.has_verdict && !mem.fits); /* later iterations cannot change this */
+    T_TRUE(mem.has_verdict && !mem.fits); /* later iterations cannot change this verdict */
     built.run.phase_count = 2;
     mem = analyse(&built);
     assert_amount(mem.peak, 5571.88);

@@ -128,7 +128,7 @@ T_TEST(what_is_freed_in_between_makes_room)
     tts_whatif_free(rig.whatif);
 }
 
-/* A free is missing in the recording, and others free unknown buffers. */
+/* The recording lacks a free, and has frees of buffers that are unknown. */
 T_TEST(an_id_that_is_given_again_frees_what_it_named)
 {
     struct tts_chip chip = small_chip(4 * 2048);
@@ -176,7 +176,7 @@ T_TEST(the_most_that_any_lacked_is_told_of_all_failures)
     T_TRUE(dram.failures == 3 && dram.deficit_bytes == 5 * 2048 && dram.deficit_seq == 3);
     T_EQ(tts_whatif_first(rig.whatif)->seq, 1);
     alloc_event(&rig, TTS_POOL_DRAM, 9, 20 * 2048 * 12, 2048)->device = 1;
-    feed(&rig); /* on another device: failures are added, the largest deficit is kept */
+    feed(&rig); /* the failures of both devices are added; the largest deficit counts */
     dram = pool_of(&rig, TTS_POOL_DRAM);
     T_TRUE(dram.failures == 4 && dram.deficit_bytes == 16 * 2048 && dram.deficit_seq == 7);
     tts_whatif_free(rig.whatif);
@@ -204,7 +204,7 @@ T_TEST(every_device_has_its_own_and_chips_share_that_of_their_mesh)
     struct rig rig = rig_with(&chip, true);
     chip_of_mesh(&rig, 0, 8);
     chip_of_mesh(&rig, 1, 8);
-    /* 8 is the mesh, then its chips, then another device. */
+    /* Device 8 is the mesh, 0 and 1 are its chips, and 3 is another device. */
     static const uint32_t devices[] = {8, 0, 1, 3};
     for (size_t i = 0; i < 4; i++) {
         struct tts_event *event = alloc_event(&rig, TTS_POOL_DRAM, 1, 2 * 2048 * 12, 2048);
@@ -274,7 +274,7 @@ T_TEST(traces_go_where_the_device_has_room_for_them)
     just(&rig, TTS_EVENT_TRACE_END, 0);
     struct tts_buffer buffer;
     T_TRUE(tts_whatif_find(rig.whatif, 0, 1, &buffer));
-    /* Allocated from the top. */
+    /* The buffer was allocated from the top. */
     T_TRUE(buffer.pool == TTS_POOL_DRAM && buffer.address > 1000000000);
     T_TRUE(smallest(&rig).found);
     free_in(&rig, TTS_POOL_TRACE, 1);
@@ -417,7 +417,7 @@ static const struct tts_core_range corner = {.x1 = 1, .y1 = 1};
 T_TEST(circular_buffers_that_grow_into_l1_buffers_fail)
 {
     struct rig rig = rig_on("n150");
-    /* Takes 819200 bytes of every core */
+    /* This takes 819200 bytes of every core. */
     alloc_in(&rig, TTS_POOL_L1, 1, 64 * 2048 * 400, 2048);
     just(&rig, TTS_EVENT_PROGRAM, 0);
     cb_on(&rig, 0, corner, 500000);

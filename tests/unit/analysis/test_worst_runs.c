@@ -8,7 +8,7 @@ static struct tts_worst_runs worst;
 static struct tts_named_run chosen[TTS_WORST_RUNS_MAX];
 static struct tts_run_tally rest;
 
-/* Adds a run that takes `percent` of its device; 0: its peak is not known. */
+/* Adds a run that uses `percent` of its device; 0: the peak of the run is unknown. */
 static void add_run(const char *name, int64_t percent)
 {
     struct tts_run run = {0};
@@ -77,7 +77,7 @@ T_TEST(the_worst_of_many_are_kept)
     add_run("bad", 101);
     T_EQ(tts_worst_runs_choose(&worst, TTS_WORST_RUNS_MAX, chosen, &rest), TTS_WORST_RUNS_MAX);
     T_STR_EQ(chosen[0].name, "bad");
-    T_STR_EQ(chosen[1].name, "6"); /* equal runs are in the order in which they came */
+    T_STR_EQ(chosen[1].name, "6"); /* equal runs stay in the order in which they were added */
     T_STR_EQ(chosen[2].name, "13");
     T_EQ(chosen[TTS_WORST_RUNS_MAX - 1].mem->peak.bytes, 5);
     T_EQ(rest.runs, RUNS + 2 - TTS_WORST_RUNS_MAX);

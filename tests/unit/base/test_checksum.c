@@ -110,7 +110,7 @@ T_TEST(two_damages_in_a_row_are_seen_too)
     }
 }
 
-/* Found by search: without the rule this value would be 0. */
+/* The bytes were found by a search: without the special rule their checksum would be 0. */
 T_TEST(the_value_is_never_0)
 {
     struct tts_checksum check;

@@ -14,10 +14,10 @@ static const char *nearest(const char *word)
 
 T_TEST(one_slip_is_understood)
 {
-    T_STR_EQ(nearest("relpay"), "replay");  /* two letters swapped */
-    T_STR_EQ(nearest("rplay"), "replay");   /* a letter left out */
-    T_STR_EQ(nearest("replaay"), "replay"); /* a letter doubled */
-    T_STR_EQ(nearest("repley"), "replay");  /* a letter replaced */
+    T_STR_EQ(nearest("relpay"), "replay");  /* two letters are swapped */
+    T_STR_EQ(nearest("rplay"), "replay");   /* a letter is missing */
+    T_STR_EQ(nearest("replaay"), "replay"); /* a letter is doubled */
+    T_STR_EQ(nearest("repley"), "replay");  /* a letter is replaced */
     T_STR_EQ(nearest("erplay"), "replay");
     T_STR_EQ(nearest("versino"), "version");
 }

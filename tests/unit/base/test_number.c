@@ -87,12 +87,12 @@ T_TEST(bytes_have_three_digits_at_least)
         {1023, "1023 B"},
         {1024, "1.00 KiB"},
         {1536, "1.50 KiB"},
-        {10234, "9.99 KiB"},   /* 9.9941 */
-        {10235, "10.0 KiB"},   /* 9.9951: rounding removes a digit */
-        {102348, "99.9 KiB"},  /* 99.949 */
-        {102349, "100 KiB"},   /* 99.950 */
-        {1048063, "1023 KiB"}, /* 1023.499 */
-        {1048064, "1.00 MiB"}, /* 1023.5: rounding moves to the next unit */
+        {10234, "9.99 KiB"},   /* the exact value is 9.9941 */
+        {10235, "10.0 KiB"},   /* the exact value is 9.9951; rounding removes a digit */
+        {102348, "99.9 KiB"},  /* the exact value is 99.949 */
+        {102349, "100 KiB"},   /* the exact value is 99.950 */
+        {1048063, "1023 KiB"}, /* the exact value is 1023.499 */
+        {1048064, "1.00 MiB"}, /* the exact value is 1023.5; rounding moves to the next unit */
         {1048576, "1.00 MiB"},
         {UINT64_C(1) << 30, "1.00 GiB"},
         {UINT64_C(13743895347), "12.8 GiB"},
@@ -152,8 +152,8 @@ T_TEST(mebibytes_are_rounded_half_to_even)
 {
     is_mb(0, false, "0.00");
     is_mb(0, true, "+0.00");
-    is_mb(131072, false, "0.12"); /* 0.125 */
-    is_mb(393216, false, "0.38"); /* 0.375 */
+    is_mb(131072, false, "0.12"); /* the exact value is 0.125 */
+    is_mb(393216, false, "0.38"); /* the exact value is 0.375 */
     is_mb(-131072, false, "-0.12");
     is_mb(-1, false, "-0.00");
     is_mb(-1, true, "-0.00");

@@ -68,7 +68,7 @@ T_TEST(the_file_appears_at_commit_and_nothing_else_does)
     struct tts_error err;
     T_EQ(tts_outfile_open(&out, path, &err), TTS_OK);
     fputs("whole", out.stream);
-    T_EQ(entries(dir), 0); /* a program that ends here leaves nothing behind */
+    T_EQ(entries(dir), 0); /* if the program ended here, no file would be left */
     T_EQ(tts_outfile_commit(&out, &err), TTS_OK);
     expect_content(path, "whole");
     T_EQ(entries(dir), 1);
@@ -176,7 +176,7 @@ T_TEST(a_full_disk_fails_the_commit_and_keeps_the_old_file)
     getrlimit(RLIMIT_FSIZE, &limit);
     small = (struct rlimit){.rlim_cur = 1000, .rlim_max = limit.rlim_max};
     void (*old)(int) = signal(SIGXFSZ, SIG_IGN);
-    /* The last flush reports the error, or a flush long before it. */
+    /* Either the last flush reports the error, or a flush long before it. */
     for (int bytes = 1001; bytes < 200000; bytes += 198000) {
         struct tts_outfile out;
         struct tts_error err;

@@ -111,7 +111,7 @@ T_TEST(one_word_is_stored)
     }
 }
 
-/* A row overlays words that are also used one by one. */
+/* Words that are part of a row are also used one by one. */
 __attribute__((noinline)) static tts_word word_after_row(struct words *words, uint32_t idx)
 {
     words->w[idx] = 7;

@@ -319,7 +319,9 @@ T_TEST(frees_of_what_was_there_before_never_underflow)
     struct tts_capture *capture = begun(tracker);
     alloc_l1(tracker, 1, 4096);
     snapshot(capture, "before");
-    free_l1(tracker, 1); /* allocated in an earlier phase; the next two were never seen */
+    /* This buffer was allocated in an earlier phase; the allocations of the next two were never
+     * seen. */
+    free_l1(tracker, 1);
     T_EQ(tts_track_free(tracker, 0, TTS_POOL_L1, 99, 8192, 128, NULL), TTS_OK);
     T_EQ(tts_track_free(tracker, 0, TTS_POOL_DRAM, 98, 500, 0, NULL), TTS_OK);
     alloc_l1(tracker, 2, 1000);

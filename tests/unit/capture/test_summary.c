@@ -1,4 +1,4 @@
-/* The printed summary, byte for byte. */
+/* Tests the printed summary byte by byte. */
 #include "harness/capture_rig.h"
 
 #include <locale.h>
@@ -6,7 +6,7 @@
 
 static const struct tts_core_range all = {0, 0, 7, 7};
 
-/* Mebibytes and bytes. */
+/* A size of whole mebibytes and further bytes. */
 #define MB(whole, bytes) ((UINT64_C(whole) << 20) + (bytes))
 
 static void is_text(const struct tts_capture *capture, const char *want)
@@ -61,7 +61,8 @@ static void alloc_in(struct tts_tracker *tracker, enum tts_pool pool, uint64_t i
     T_EQ(tts_track_alloc(tracker, 0, pool, id, bytes, bytes, NULL), TTS_OK);
 }
 
-/* Counts as tt-train does. The peak is the highest sum at one instant. */
+/* TRACE counts as DRAM and L1_SMALL as L1, as in tt-train. The peak is the highest sum at one
+ * instant. */
 T_TEST(traces_count_as_dram_and_small_l1_as_l1)
 {
     struct tts_tracker *tracker = tracker_on(NULL);
@@ -95,7 +96,7 @@ T_TEST(traces_count_as_dram_and_small_l1_as_l1)
             "Overall DRAM Peak: 100.00 MB, Final DRAM Usage: 70.00 MB\n"
             "\n");
     const struct tts_usage *usage = &tts_capture_at(capture, 0)->usage;
-    /* Separate in our figures. */
+    /* Our own figures keep the pools apart. */
     T_EQ(usage->pools[TTS_POOL_DRAM].allocated_bytes, MB(150, 0));
     T_EQ(usage->pools[TTS_POOL_TRACE].peak_bytes, MB(30, 0));
     done(capture, tracker);

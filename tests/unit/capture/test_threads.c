@@ -97,7 +97,7 @@ T_TEST(events_of_many_threads_are_each_counted_once)
     end(capture, NULL);
     T_EQ(tts_capture_count(inner), 50);
     struct tts_tracker_health health = health_of(tracker);
-    T_EQ(health.dropped, dropped); /* each drop was returned to a caller */
+    T_EQ(health.dropped, dropped); /* every drop was reported to a caller */
     T_EQ(health.events, sum_of(capture, 2));
     uint64_t ops = EVENTS / 64 + 1, posted = THREADS * (2 * EVENTS - LIVE + 4 * ops);
     T_EQ(health.events + dropped, posted);

@@ -23,8 +23,8 @@ struct vector {
     struct tts_tracker *tracker;
     struct tts_capture *capture;
     uint64_t next_id;
-    bool has_binaries; /* with kernel binaries, as on a real device */
-    bool is_v1;        /* an L1 buffer counts as a whole, not by bank */
+    bool has_binaries; /* run with kernel binaries, as on a real device */
+    bool is_v1; /* an L1 buffer counts with its whole size, not with its bytes in a bank */
 };
 
 static struct vector vector(bool has_binaries, bool is_v1)
@@ -116,7 +116,7 @@ T_TEST(DRAMUsageMatmulInScope_cache_off)
 
 enum { BHSD = 1 * 6 * 256 * 64, BHSS = 1 * 6 * 256 * 256 };
 
-/* An add, a multiply and a matmul. All results are kept. */
+/* Runs an add, a multiply and a matmul. All results are kept. */
 static void three_operations(struct vector *v, uint64_t add_binary)
 {
     in_dram(v, bf16(128, 32));
@@ -127,7 +127,7 @@ static void three_operations(struct vector *v, uint64_t add_binary)
     binary(v, 18432);
 }
 
-/* Attention in separate steps. The scaled queries and the scores are freed when it returns. */
+/* Runs attention in separate steps. The scaled queries and the scores are freed at the end. */
 static void composite_attention(struct vector *v)
 {
     uint64_t scaled = in_dram(v, 2 * BHSD);
@@ -139,7 +139,7 @@ static void composite_attention(struct vector *v)
     drop(v, scaled);
 }
 
-/* Attention in one kernel: the result, and a row of sums that is kept. */
+/* Runs attention in one kernel, which keeps the result and a row of sums. */
 static void fused_attention(struct vector *v)
 {
     in_dram(v, 2 * BHSD);
