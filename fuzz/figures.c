@@ -1,7 +1,7 @@
 /* Reads bytes as the figures that a packed recording stores (docs/design/recording.md). They
  * are accepted or refused. Accepted figures can be printed as text and as JSON. The recording
  * around them is always the same and has no events. */
-#include "analysis/eventfigures.h"
+#include "analysis/eventsummary.h"
 #include "cli/show/show.h"
 #include "fuzz/reuse.h"
 #include "model/recording/recpack.h"
@@ -99,7 +99,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         return 0;
     enum tts_pool pool = (enum tts_pool)(bytes[len - 1] % TTS_POOLS);
     show->options.pool = show->scan.config.pool = pool;
-    if (tts_eventfigures_load(&show->sum, bytes, len, seq_of(bytes, len), &show->scan.config)) {
+    if (tts_eventsummary_load(&show->sum, bytes, len, seq_of(bytes, len), &show->scan.config)) {
         if (show->sum.event.seq != seq_of(bytes, len))
             stop("the last event is another");
         check_lists(&show->sum, pool);

@@ -3,8 +3,8 @@
  * event.
  *
  * tts_eventsummary holds the answers. tts_eventscan takes the items of a file in their order
- * and fills a summary. Neither opens files. The caller owns both structs. One thread at a
- * time. */
+ * and fills a summary. A summary can be stored as bytes and loaded again. Neither opens files.
+ * The caller owns both structs. One thread at a time. */
 #pragma once
 
 #include "analysis/best.h"
@@ -105,16 +105,11 @@ struct tts_eventsummary {
     struct tts_summary_input input;
     /* Has the paths of operations, borrowed; NULL if `stored` is set. */
     const struct tts_follow *follow;
-    /* Data of a loaded summary (eventfigures.h); otherwise NULL. */
-    struct tts_eventfigures *stored;
+    /* Data of a loaded summary; otherwise NULL. */
+    struct tts_summary_stored *stored;
 };
 
 void tts_eventsummary_release(struct tts_eventsummary *sum); /* a struct of zeros is allowed */
-
-/* Adds a phase to the summary. Returns false if there is no memory. */
-bool tts_eventsummary_add_phase(struct tts_eventsummary *sum,
-                                const struct tts_summary_phase *phase, const char *name);
-void tts_summary_moment_release(struct tts_summary_moment *moment);
 
 /* ---- queries ---- */
 
@@ -145,7 +140,7 @@ struct tts_eventscan_config {
     uint64_t at;
     size_t top;         /* maximum number of rows in each list; 0 for all */
     enum tts_pool pool; /* pool of the peak and of the operations */
-    /* Follow every pool, so that tts_eventscan_finish_pool() can be called for each. */
+    /* Follow every pool, as tts_eventsummary_store() needs it. */
     bool keeps_all;
 };
 
@@ -186,11 +181,24 @@ TTS_NODISCARD enum tts_status tts_eventscan_item(struct tts_eventscan *scan,
 /* Completes the summary after the last item. Call once. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_eventscan_finish(struct tts_eventscan *scan,
                                                    struct tts_error *err);
-/* Fills in the peak, the buffers at the peak and the operations of one pool. With keeps_all,
- * this function can be called for several pools. Returns TTS_OK or TTS_E_NOMEM. */
-TTS_NODISCARD enum tts_status tts_eventscan_finish_pool(struct tts_eventscan *scan,
-                                                        enum tts_pool pool);
-/* Completes the figures of the whole file and the health counters. Call once. Returns TTS_OK or
- * TTS_E_NOMEM. */
-TTS_NODISCARD enum tts_status tts_eventscan_finish_whole(struct tts_eventscan *scan,
-                                                         struct tts_error *err);
+
+/* ---- the stored form ---- */
+
+/* A packed recording stores the summary as bytes (docs/design/recording.md). */
+
+enum { TTS_SUMMARY_STORED_TOP = 1000 }; /* rows of each stored list: the `top` of the scan */
+
+/* Finishes a scan with keeps_all and encodes its summary. Call instead of
+ * tts_eventscan_finish(). The caller fills in sum->input before the call, and frees *bytes with
+ * scan->alloc after the call. *len is 0 if nothing should be stored, because a request was
+ * refused or there are too many bytes. Returns TTS_OK or TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_eventsummary_store(struct tts_eventscan *scan,
+                                                     unsigned char **bytes, size_t *len,
+                                                     struct tts_error *err);
+
+/* Decodes the summary of the pool config->pool, with config->top rows in each list, and
+ * replaces *sum. The bytes are copied. Returns false, and changes nothing, if there is no
+ * memory or the bytes cannot be used: they have another version, are invalid, have too few
+ * rows, or belong to a file whose last event is not `seq`. */
+bool tts_eventsummary_load(struct tts_eventsummary *sum, const unsigned char *bytes, size_t len,
+                           uint64_t seq, const struct tts_eventscan_config *config);

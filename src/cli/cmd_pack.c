@@ -1,5 +1,5 @@
 /* cmd_pack.c: the command `pack`, which compresses a recording. */
-#include "analysis/eventfigures.h"
+#include "analysis/eventsummary.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/outfile.h"
@@ -210,7 +210,7 @@ static enum tts_status take_figures_item(void *ctx, const struct tts_item *item,
 
 static enum tts_status read_figures(struct figures *figures, const struct pack *pack)
 {
-    static const struct tts_eventscan_config config = {.top = TTS_EVENTFIGURES_TOP,
+    static const struct tts_eventscan_config config = {.top = TTS_SUMMARY_STORED_TOP,
                                                        .keeps_all = true};
     char name[sizeof "/proc/self/fd/" + 12];
     struct tts_progress progress;
@@ -248,7 +248,7 @@ static enum tts_status store_figures(struct pack *pack, struct figures *figures,
                                                     .left_bytes = partial->left_bytes,
                                                     .has_items = partial->has_items,
                                                     .lacks_start = partial->lacks_start};
-    if (tts_eventfigures_store(&figures->scan, &bytes, &len, NULL) != TTS_OK || len == 0)
+    if (tts_eventsummary_store(&figures->scan, &bytes, &len, NULL) != TTS_OK || len == 0)
         return TTS_OK;
     enum tts_status status = tts_recpack_figures(
         pack->packer, bytes, len, tts_recpack_room(pack->packer), &pack->has_figures, err);

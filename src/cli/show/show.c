@@ -1,5 +1,5 @@
 #include "cli/show/show.h"
-#include "analysis/eventfigures.h"
+#include "analysis/eventsummary.h"
 #include "base/heap.h"
 #include "cli/message.h"
 
@@ -72,7 +72,7 @@ bool tts_show_load(struct tts_show *show)
     uint64_t seq;
     if (show->options.at > 0 || !recording ||
         !tts_recfile_figures(recording, &bytes, &len, &seq) || len == 0 ||
-        !tts_eventfigures_load(&show->sum, bytes, len, seq, &show->scan.config))
+        !tts_eventsummary_load(&show->sum, bytes, len, seq, &show->scan.config))
         return false;
     show->partial.has_items = input->has_items;
     show->partial.lacks_start = input->lacks_start;

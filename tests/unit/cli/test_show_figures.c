@@ -1,6 +1,6 @@
 /* Tests of the figures that are stored in a packed recording: stored figures are read back
  * unchanged, and arbitrary bytes do no harm. */
-#include "analysis/eventfigures.h"
+#include "analysis/eventsummary.h"
 #include "base/heap.h"
 #include "cli/show/show.h"
 #include "harness/item_rig.h"
@@ -106,7 +106,7 @@ static unsigned char *stored(const char *path, size_t *len)
 {
     unsigned char *bytes = NULL;
     struct tts_show *show = read_all(path);
-    T_EQ(tts_eventfigures_store(&show->scan, &bytes, len, NULL), TTS_OK);
+    T_EQ(tts_eventsummary_store(&show->scan, &bytes, len, NULL), TTS_OK);
     T_TRUE(*len > 100);
     done(show);
     return bytes;
@@ -166,7 +166,7 @@ T_TEST(figures_that_have_no_room_are_left_out)
 
 static bool load_bytes(struct tts_show *show, const unsigned char *bytes, size_t len)
 {
-    return tts_eventfigures_load(&show->sum, bytes, len, file_seq, &show->scan.config);
+    return tts_eventsummary_load(&show->sum, bytes, len, file_seq, &show->scan.config);
 }
 
 T_TEST(figures_of_another_version_or_of_other_events_are_not_taken)
@@ -193,7 +193,7 @@ T_TEST(figures_of_time_that_runs_back_are_not_taken)
     size_t len = 0;
     struct tts_show *show = read_all(path);
     show->sum.first_ns = show->sum.last_ns + 1;
-    T_EQ(tts_eventfigures_store(&show->scan, &bytes, &len, NULL), TTS_OK);
+    T_EQ(tts_eventsummary_store(&show->scan, &bytes, &len, NULL), TTS_OK);
     T_TRUE(!load_bytes(show, bytes, len));
     done(show);
     free(bytes);
@@ -238,7 +238,7 @@ T_TEST(without_memory_nothing_is_stored_and_all_is_given_back)
         heap_init(&heap);
         heap.fail_at = n;
         show->scan.alloc = &heap.alloc;
-        enum tts_status status = tts_eventfigures_store(&show->scan, &bytes, &len, NULL);
+        enum tts_status status = tts_eventsummary_store(&show->scan, &bytes, &len, NULL);
         was_done = heap.failed == 0;
         T_EQ(status, was_done ? TTS_OK : TTS_E_NOMEM);
         T_EQ(len > 0, was_done);
@@ -262,12 +262,12 @@ T_TEST(a_load_that_fails_changes_nothing)
     heap_init(&heap);
     memset(sum, 0, sizeof *sum);
     sum->alloc = &heap.alloc;
-    T_TRUE(tts_eventfigures_load(sum, bytes, len, file_seq, &dram));
+    T_TRUE(tts_eventsummary_load(sum, bytes, len, file_seq, &dram));
     for (uint64_t n = 1; !was_done; n++) {
         uint64_t live_bytes = heap.live_bytes, failed = heap.failed;
         memcpy(before, sum, sizeof *sum);
         heap.fail_at = heap.calls + n;
-        was_done = tts_eventfigures_load(sum, bytes, len, file_seq, &l1);
+        was_done = tts_eventsummary_load(sum, bytes, len, file_seq, &l1);
         T_EQ(was_done, heap.failed == failed);
         if (!was_done)
             T_TRUE(memcmp(before, sum, sizeof *sum) == 0 && heap.live_bytes == live_bytes);
