@@ -4,7 +4,6 @@
 #pragma once
 
 #include <stddef.h>
-#include <stdio.h>
 
 struct tts_job;
 struct tts_option;
@@ -39,6 +38,3 @@ extern const struct tts_command *const tts_commands[];
 
 /* Returns NULL if no command has this name. */
 const struct tts_command *tts_command_find(const char *name);
-
-/* Prints the usage line and the options of a command. */
-void tts_command_usage(const struct tts_command *command, FILE *out);

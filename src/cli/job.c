@@ -103,15 +103,6 @@ static int check_operands(const struct tts_command *command, const struct tts_op
     return TTS_EXIT_USAGE;
 }
 
-void tts_command_usage(const struct tts_command *command, FILE *out)
-{
-    fprintf(out, "usage: ttscope %s [options]%s%s\n%s\n\noptions:\n", command->name,
-            command->operands[0] ? " " : "", command->operands, command->summary);
-    tts_options_list(command->options, out);
-    fprintf(out, "  -h                        print this list\n"
-                 "      --help                print the manual page\n");
-}
-
 /* Returns the command that the given options choose. */
 static const struct tts_command *find_mode_command(const struct tts_command *command,
                                                    const struct tts_options *options)

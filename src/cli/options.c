@@ -61,10 +61,20 @@ static int missing_value(struct tts_options *options, const char *dashes, const 
 /* The built-in option comes after the table. */
 static const struct tts_option help_option = {.name = "help", .letter = 'h'};
 
+/* Prints the usage line and the options of a command. */
+static void print_usage_list(const struct tts_command *command, FILE *out)
+{
+    fprintf(out, "usage: ttscope %s [options]%s%s\n%s\n\noptions:\n", command->name,
+            command->operands[0] ? " " : "", command->operands, command->summary);
+    tts_options_list(command->options, out);
+    fprintf(out, "  -h                        print this list\n"
+                 "      --help                print the manual page\n");
+}
+
 static int print_help(struct tts_options *options, bool is_short)
 {
     if (is_short && options->about)
-        tts_command_usage(options->about, stdout);
+        print_usage_list(options->about, stdout);
     else
         tts_help_page_print(options->command);
     return stop(options, TTS_EXIT_DONE);
