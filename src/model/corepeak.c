@@ -38,11 +38,6 @@ static void swim_part(struct tts_held_part *heap, uint32_t at)
     heap[at] = part;
 }
 
-void tts_corepeak_init(struct tts_corepeak *peak, struct tts_held_part *part)
-{
-    *peak = (struct tts_corepeak){.part = part};
-}
-
 void tts_corepeak_start(struct tts_corepeak *peak, const struct tts_cores *cores, uint64_t seq)
 {
     tts_cores_sum(cores, &peak->sum);

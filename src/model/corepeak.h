@@ -27,6 +27,7 @@ static inline struct tts_held_part tts_program_part_of(const struct tts_program_
         TTS_POOL_L1};
 }
 
+/* All zeros and a `part` of the caller is a valid peak. */
 struct tts_corepeak {
     struct tts_core_sum sum; /* use at the peak; `bytes` is 0 if nothing was on any core */
     uint64_t seq;
@@ -35,8 +36,6 @@ struct tts_corepeak {
     /* Heap of at most TTS_CORE_PARTS_MAX parts, the smallest part first. */
     struct tts_held_part *part;
 };
-
-void tts_corepeak_init(struct tts_corepeak *peak, struct tts_held_part *part);
 
 /* tts_corepeak_start() makes the current use the peak, at event `seq` and outside any
  * operation. tts_corepeak_raise() does the same for a higher use, during operation `op`. */

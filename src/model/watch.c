@@ -63,7 +63,7 @@ void tts_watch_enter(struct tts_watch *watch, const struct tts_fold *fold)
     for (; watch->known_count < fold->device_count; watch->known_count++) {
         size_t idx = watch->known_count;
         watch->devices[idx] = (struct tts_watch_device){0};
-        tts_corepeak_init(&watch->devices[idx].peak, &watch->parts[idx * TTS_CORE_PARTS_MAX]);
+        watch->devices[idx].peak.part = &watch->parts[idx * TTS_CORE_PARTS_MAX];
     }
 }
 
