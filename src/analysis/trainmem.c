@@ -752,3 +752,27 @@ bool tts_train_difference(const struct tts_train_size *size, int64_t *out)
     *out = size->expected.bytes == 0 ? 0 : (int64_t)(share < 0 ? share - 0.5 : share + 0.5);
     return true;
 }
+
+const char *tts_train_source_name(enum tts_train_source source)
+{
+    switch (source) {
+    case TTS_TRAIN_FROM_OPTION:
+        return "option";
+    case TTS_TRAIN_FROM_DEVICE:
+        return "device";
+    case TTS_TRAIN_FROM_LOG:
+        return "log";
+    case TTS_TRAIN_ASSUMED:
+        return "assumed";
+    case TTS_TRAIN_FROM_NOWHERE:
+        break;
+    }
+    return NULL;
+}
+
+const char *tts_train_sizes_name(const struct tts_trainmem *mem)
+{
+    if (mem->parts_are_stated)
+        return "predicted";
+    return mem->parts_are_actual ? "actual" : "expected";
+}

@@ -56,6 +56,9 @@ enum tts_train_source {
     TTS_TRAIN_ASSUMED, /* the default of the published script */
 };
 
+/* Returns the word for an origin in JSON and CSV; NULL for TTS_TRAIN_FROM_NOWHERE. */
+const char *tts_train_source_name(enum tts_train_source source);
+
 /* Why measured sizes are used although expected sizes were asked for. */
 enum tts_train_force {
     TTS_TRAIN_FORCE_NONE,
@@ -132,6 +135,8 @@ struct tts_trainmem {
     enum tts_train_force parts_forced;
     int64_t parts[TTS_RUN_PARTS];
 };
+/* Returns the origin of the parts of the peak: "predicted", "actual" or "expected". */
+const char *tts_train_sizes_name(const struct tts_trainmem *mem);
 
 void tts_trainmem_of(const struct tts_run *run, const struct tts_trainmem_options *options,
                      struct tts_trainmem *out);

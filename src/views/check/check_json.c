@@ -23,22 +23,15 @@ void tts_check_json_begin(struct tts_json *json, const struct tts_check_answer *
     tts_json_array(json, "runs");
 }
 
-static const char *source_name(const struct tts_check_run *run)
+/* Returns the word for the origin of the device memory. The budget is an origin of its own. */
+static const char *device_source_name(const struct tts_check_run *run)
 {
-    bool is_budget = run->answer->plan.is_budget_device;
-    switch (run->input.run.mem->device_memory_source) {
-    case TTS_TRAIN_FROM_OPTION:
-        return is_budget ? "budget" : "option";
-    case TTS_TRAIN_FROM_DEVICE:
-        return is_budget ? "budget_device" : "device";
-    case TTS_TRAIN_FROM_LOG:
-        return "log";
-    case TTS_TRAIN_ASSUMED:
-        return "assumed";
-    case TTS_TRAIN_FROM_NOWHERE:
-        break;
-    }
-    return NULL;
+    enum tts_train_source source = run->input.run.mem->device_memory_source;
+    if (run->answer->plan.is_budget_device && source == TTS_TRAIN_FROM_OPTION)
+        return "budget";
+    if (run->answer->plan.is_budget_device && source == TTS_TRAIN_FROM_DEVICE)
+        return "budget_device";
+    return tts_train_source_name(source);
 }
 
 static void put_check_notes(struct tts_json *json, const struct tts_run *run)
@@ -76,7 +69,7 @@ void tts_check_json_run(struct tts_json *json, const struct tts_check_run *run)
     tts_json_bool(json, "at_least", run->input.run.run->is_at_least);
     put_check_notes(json, run->input.run.run);
     tts_json_amount(json, "device_memory_bytes", run->input.run.mem->device_memory);
-    tts_json_text_or_null(json, "device_memory_source", source_name(run));
+    tts_json_text_or_null(json, "device_memory_source", device_source_name(run));
     tts_json_amount(json, "core_l1_bytes", run->input.core_bytes);
     if (run->input.baseline.run) {
         tts_json_object(json, "baseline");

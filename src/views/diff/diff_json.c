@@ -61,9 +61,7 @@ static void put_diff_run(struct tts_json *json, const char *key,
     tts_json_bool(json, "at_least", run->is_at_least || run->is_cut);
     const struct tts_trainmem *mem = pair->runs[side].mem;
     tts_json_text_or_null(json, "breakdown_sizes",
-                          !mem->has_parts         ? NULL
-                          : mem->parts_are_stated ? "predicted"
-                                                  : "actual");
+                          mem->has_parts ? tts_train_sizes_name(mem) : NULL);
     tts_json_array(json, "notes");
     for (size_t i = 0; i < run->note_count; i++) {
         tts_json_object(json, NULL);

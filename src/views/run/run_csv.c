@@ -1,7 +1,6 @@
 #include "views/run/run_csv.h"
 
 #include "views/json.h"
-#include "views/run/run_json.h"
 
 #include <string.h>
 

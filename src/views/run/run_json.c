@@ -4,30 +4,6 @@
 
 #define L1_REASON "L1 was not tracked: all its figures are 0, as ttscope fit prints them"
 
-const char *tts_train_source_name(enum tts_train_source source)
-{
-    switch (source) {
-    case TTS_TRAIN_FROM_OPTION:
-        return "option";
-    case TTS_TRAIN_FROM_DEVICE:
-        return "device";
-    case TTS_TRAIN_FROM_LOG:
-        return "log";
-    case TTS_TRAIN_ASSUMED:
-        return "assumed";
-    case TTS_TRAIN_FROM_NOWHERE:
-        break;
-    }
-    return NULL;
-}
-
-const char *tts_train_sizes_name(const struct tts_trainmem *mem)
-{
-    if (mem->parts_are_stated)
-        return "predicted";
-    return mem->parts_are_actual ? "actual" : "expected";
-}
-
 /* ---- sizes ---- */
 
 static void put_size_json(struct tts_json *json, const char *key,
