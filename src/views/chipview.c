@@ -159,7 +159,9 @@ void tts_chipview_json_one(struct tts_json *json, const struct tts_chipview *vie
         put_l1_parts(json, view);
 }
 
-uint64_t tts_chipview_l1_bytes(const struct tts_chip *chip)
+/* Returns the bytes that circular buffers and L1 buffers of a core share; 0 if a fact is
+ * missing. */
+static uint64_t chip_l1_bytes(const struct tts_chip *chip)
 {
     struct tts_l1_part parts[TTS_L1_PARTS_MAX];
     struct tts_error err;
@@ -239,7 +241,7 @@ static enum tts_status add_preset_row(struct tts_table *table, const struct tts_
         tts_number_format_shifted(number, dram.banks * dram.nominal_bytes, 30);
         cells[NOMINAL] = mark_fact_cell(&nominal, fact, number);
     }
-    uint64_t l1_bytes = tts_chipview_l1_bytes(&chip);
+    uint64_t l1_bytes = chip_l1_bytes(&chip);
     if (l1_bytes > 0)
         cells[L1] = tts_cell_number(l1_bytes);
     return tts_table_add(table, cells);

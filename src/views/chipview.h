@@ -18,10 +18,6 @@ struct tts_chipview {
     size_t part_count; /* 0: the layout was not asked for */
 };
 
-/* Returns the bytes that circular buffers and L1 buffers of a core share; 0 if a fact is
- * missing. */
-uint64_t tts_chipview_l1_bytes(const struct tts_chip *chip);
-
 /* Writes the table of presets. TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_chipview_text_list(FILE *out);
 /* Writes all facts of a chip, with their sources, and its pools. */
