@@ -1,5 +1,6 @@
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -27,7 +28,8 @@ enum tts_status tts_error_set(struct tts_error *err, enum tts_status status, con
  * abbreviation at the start keeps its case. */
 static const char *errno_text(int sys_errno, char *buffer, size_t size)
 {
-    const char *given = strerror_r(sys_errno, buffer, size);
+    const char *given =
+        sys_errno == ENOSPC ? "no space left on the disk" : strerror_r(sys_errno, buffer, size);
     if (given != buffer)
         snprintf(buffer, size, "%s", given);
     bool word = buffer[0] >= 'A' && buffer[0] <= 'Z' && buffer[1] >= 'a' && buffer[1] <= 'z';

@@ -161,7 +161,7 @@ if [ -e /dev/full ]; then
     for form in --csv --json --use_actual_sizes; do
         run sh -c "'$ttscope' analyze '$good' $form >/dev/full"
         expect_code 3
-        expect_err 'ttscope analyze: cannot write to standard output: no space left on device'
+        expect_err 'ttscope analyze: cannot write to standard output: no space left on the disk'
     done
 fi
 

@@ -153,7 +153,7 @@ expect_code 3
 expect_err_like "ttscope export: cannot write to standard output: "
 run "$ttscope" export "$work/1.tts" --to csv -o /dev/full
 expect_code 3
-expect_err "ttscope export: cannot write '/dev/full': no space left on device"
+expect_err "ttscope export: cannot write '/dev/full': no space left on the disk"
 run sh -c '{ "$1" export "$2" --to csv; echo $? >&2; } | true' sh "$ttscope" "$work/long.tts"
 expect_err 141
 run "$ttscope" export "$work/1.tts" --to csv -o "$work/none/out.csv"

@@ -582,7 +582,7 @@ expect_code 0
 if [ -c /dev/full ]; then
     run sh -c '"$1" fit --recipe v1 "$2" >/dev/full' sh "$ttscope" "$tiny"
     expect_code 3
-    expect_err 'ttscope fit: cannot write to standard output: no space left on device'
+    expect_err 'ttscope fit: cannot write to standard output: no space left on the disk'
 fi
 
 # --- configurations of users --------------------------------------------------------------

@@ -424,7 +424,7 @@ if [ -c /dev/full ]; then
     for form in --json --block=32; do
         run sh -c '"$1" fit --inference "$2" "$3" >/dev/full' sh "$ttscope" "$data/tiny.json" $form
         expect_code 3
-        expect_err "ttscope fit: cannot write to standard output: no space left on device"
+        expect_err "ttscope fit: cannot write to standard output: no space left on the disk"
     done
 fi
 

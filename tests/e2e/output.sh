@@ -5,7 +5,7 @@
 said="ttscope help: cannot write to standard output:"
 run sh -c '"$1" help ttscope >/dev/full' sh "$ttscope"
 expect_code 3
-expect_err "$said no space left on device"
+expect_err "$said no space left on the disk"
 run sh -c '"$1" help ttscope >&-' sh "$ttscope"
 expect_code 3
 expect_err "$said bad file descriptor"

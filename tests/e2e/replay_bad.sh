@@ -78,7 +78,7 @@ expect_err "ttscope replay: cannot write '$work/none/map.svg': no such file or d
 for options in '' '--json' '--stats -q' '--blocks -q' '--check' '--map -'; do
     run sh -c '"$1" replay "$2" $3 >/dev/full' sh "$ttscope" "$input" "$options"
     expect_code 3
-    expect_err_like "ttscope replay: cannot write to standard output: no space left on device"
+    expect_err_like "ttscope replay: cannot write to standard output: no space left on the disk"
 done
 
 # A file that cannot be read has no line. Control characters of a name are not printed.

@@ -270,4 +270,4 @@ expect_code 2
 expect_err "ttscope show: invalid value 'many' for '--top': expected a whole number, 0 or more"
 run sh -c '"$1" show --json run.tts >/dev/full' sh "$ttscope"
 expect_code 3
-expect_err "ttscope show: cannot write to standard output: no space left on device"
+expect_err "ttscope show: cannot write to standard output: no space left on the disk"

@@ -236,7 +236,7 @@ T_TEST(a_full_standard_output_fails_the_commit)
     T_EQ(opened, TTS_OK);
     fputs("x", out.stream);
     T_EQ(tts_outfile_commit(&out, &err), TTS_E_IO);
-    T_STR_EQ(err.text, "cannot write to standard output: no space left on device");
+    T_STR_EQ(err.text, "cannot write to standard output: no space left on the disk");
 }
 
 T_TEST(standard_output_gets_all_at_commit_behind_what_was_printed)
