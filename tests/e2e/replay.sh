@@ -77,12 +77,12 @@ statistics, per bank
   operations                 107
   requests                    64    54 ok, 10 failed, 0 below the limit
   failed                      10    9 by fragmentation, 1 range not free
-  takes                       61    52 ok, 9 failed, 0 below the limit
-  takes at                     3    2 ok, 1 failed
-  frees                       37    37 ok, 0 ignored
-  shrinks                      0    0 ok, 0 refused
-  unshrinks                    0
-  clears                       0
+  takes (a)                   61    52 ok, 9 failed, 0 below the limit
+  exact takes (x)              3    2 ok, 1 failed
+  frees (d)                   37    37 ok, 0 ignored
+  cuts (k)                     0    0 ok, 0 refused
+  undone cuts (r)              0
+  clears (c)                   0
   queries                      6
 END
 )"
@@ -122,7 +122,7 @@ run "$ttscope" replay -qs "$work/reasons.txt"
 expect_out_like "  requests                     6    1 ok, 4 failed, 1 below the limit
   failed                       4    1 by fragmentation, 1 too little free, 2 range not free
 "
-expect_out_like "  shrinks                      1    0 ok, 1 refused
+expect_out_like "  cuts (k)                     1    0 ok, 1 refused
 "
 
 # A byte order mark, which some editors write, is not part of the first line.

@@ -43,9 +43,9 @@ expect_out '["mine",["DRAM",12],["L1",56]]'
 
 # The least room of all runs is printed, not the room at the end.
 run "$ttscope" replay --device n150 --quiet --stats "$example"
-expect_out_like 'least free L1 of all runs and cores: line 32, program 2, core 0-0'
+expect_out_like 'the core with the least free L1 at a run: line 32, program 2, core 0-0'
 expect_out_like '  missing                  48320 B    47.2 KiB'
-expect_out_like '  in all banks           4194304 B    4.00 MiB  allocated'
+expect_out_like '  of all banks           4194304 B    4.00 MiB  allocated in all banks together'
 run "$ttscope" replay --device p150 --quiet --stats "$example"
 expect_out_like '  free between             46080 B    45.0 KiB'
 
@@ -139,7 +139,7 @@ expect_out '# on n150
 cb 4096 cores=2-0..3-0 = 105664
 cb 8192 cores=0-0..1-0 = 105664
 cb 2048 cores=1-0..2-0 = 109760
-# overlaps 1 earlier circular buffer on at least one core; the runtime does not notice this
+# overlaps 1 earlier circular buffer on at least one core; the runtime does not detect this
 free dram 5
 # ignored: there is no such buffer'
 run "$ttscope" replay --device n150 --json "$input"

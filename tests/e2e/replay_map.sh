@@ -10,8 +10,8 @@ expect_err ""
 run cat "$work/map.svg"
 expect_out_like ">Memory map of fragmentation.txt<"
 expect_out_like ">10 of 64 requests failed: 9 by fragmentation (enough was free, but in pieces), 1 range not free.<"
-expect_out_like ">At worst, operation 57, line 78, asked for 80.0 KiB while 841 KiB were free, the largest piece being 64.0 KiB.<"
-expect_out_like "so 91.6 % of the free memory"
+expect_out_like ">Worst failure: operation 57 (line 78) needed 80.0 KiB; 841 KiB were free, and the largest piece was 64.0 KiB.<"
+expect_out_like "cannot use 91.6 % of the free memory"
 drawing=$out
 # The same map on standard output, in a second file, and together with other output.
 run "$ttscope" replay --map - "$example"

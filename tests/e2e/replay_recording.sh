@@ -52,7 +52,7 @@ first failure: event 5, at 0.000005 s, device 0, in matmul
        357914624    4294967296          2          1  linear
 '
 expect_out_like '  no
-            1 failed; the worst lacked 2970688 B, at event 5'
+    1 request failed; the largest shortage is 2970688 B, at event 5'
 expect_out_like 'note: 1 buffer needs more cores or banks than the device has and is not counted'
 
 run "$ttscope" replay --device n150 --json "$tts"
@@ -128,7 +128,7 @@ suggests() { # file, device, options that are to be suggested
     run "$ttscope" replay --device "$2" "$1"
     expect_code 1
     expect_out_like "
-larger sizes: $3
+sizes to set: $3
 "
     expect_out_like '  with these sizes everything fits'
     [[ $3 == *dram_bank_size* || $out != *dram_bank_size* ]] || fail 'wanted no dram_bank_size'
@@ -153,7 +153,7 @@ STORY
 suggests "$work/small.tts" n150 '--set l1_small=5120'
 run "$ttscope" replay --device n150 --set l1_small=5088 "$work/small.tts"
 expect_code 1
-expect_out_like "larger sizes: --set l1_small=5120
+expect_out_like "sizes to set: --set l1_small=5120
   L1_SMALL of each core needs 5120 B; 'n150' has 5088 B"
 # Traces without a region lie in DRAM, which is full.
 record "$work/trace.tts" <<'STORY'
@@ -164,7 +164,7 @@ alloc 0 3 3 100000 0 0
 alloc 0 2 4 2048 2048 1
 STORY
 run "$ttscope" replay --device n150 "$work/trace.tts"
-expect_out_like '1 failed; the worst lacked 9280 B, at event 4'
+expect_out_like '1 request failed; the largest shortage is 9280 B, at event 4'
 suggests "$work/trace.tts" n150 '--set l1_small=2048 --set trace_region=102400 --set dram_bank_size=1073755200'
 # A region that is too small. No DRAM is suggested.
 record "$work/trace.tts" <<<'alloc 0 3 3 100000 0 0'
@@ -185,8 +185,8 @@ expect_code 1
 expect_out_like '  with these sizes 1 allocation or program still fails'
 run sh -c "cat '$work/small.tts' | '$ttscope' replay --device n150 -"
 expect_code 1
-expect_out_like 'larger sizes: --set l1_small=5120'
-expect_out_like 'not tried'
+expect_out_like 'sizes to set: --set l1_small=5120'
+expect_out_like 'not run with these sizes'
 
 # Page sizes that are unknown or do not divide the size.
 record "$work/pages.tts" <<'STORY'

@@ -502,8 +502,8 @@ static int draw_worst_failure(const struct tts_addrmap *map, int y, FILE *out)
     if (map->worst.seq == 0)
         return y;
     tts_svg_text(out, pixel_point(24, y), "",
-                 "At worst, operation %s, line %" PRIu64
-                 ", asked for %s while %s were free, the largest piece being %s.",
+                 "Worst failure: operation %s (line %" PRIu64
+                 ") needed %s; %s were free, and the largest piece was %s.",
                  format_count(seq, map->worst.seq), map->worst.line,
                  tts_number_format_bytes(need, map->worst.need_bytes),
                  tts_number_format_bytes(free_text, map->worst.free_bytes),
@@ -530,8 +530,8 @@ static void draw_ending(const struct tts_addrmap *map, int y, FILE *out)
     }
     tts_svg_text(
         out, at, "",
-        "At the end %s is free (%s); its largest piece is %s, so %s of the free memory is "
-        "beyond reach of a single request.",
+        "At the end %s is free (%s). The largest piece is %s, so a single request cannot use "
+        "%s of the free memory.",
         share, free_text, tts_number_format_bytes(largest, last->largest_free_bytes),
         tts_percent_format(lost, last->free_bytes - last->largest_free_bytes,
                            last->free_bytes));
@@ -768,7 +768,7 @@ static int64_t draw_level_legend(FILE *out, struct tts_svg_point at)
         at.x += 14 * TTS_SVG_PX;
     }
     at.x += 6 * TTS_SVG_PX;
-    tts_svg_text(out, at, "", "taken, partly to wholly");
+    tts_svg_text(out, at, "", "taken; darker: more of it");
     return at.x + 170 * TTS_SVG_PX;
 }
 
@@ -778,12 +778,12 @@ static void draw_map_legend(const struct tts_addrmap *map, FILE *out)
     at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_FREE "\" stroke=\"" COLOR_FRAME "\"",
                                  "free");
     if (map->has_detail)
-        at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_BLOCK "\"", "taken, each block");
+        at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_BLOCK "\"", "taken block");
     else
         at.x = draw_level_legend(out, at);
     if (map->counts.fragmented > 0)
         at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_FRAGMENTED "\"",
-                                     "failed: enough, but in pieces");
+                                     "failed: enough free, in pieces");
     if (map->counts.exhausted > 0)
         at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_EXHAUSTED "\"",
                                      "failed: too little free");
@@ -800,7 +800,7 @@ static void draw_panel_legend(const struct tts_addrmap *map, FILE *out)
 {
     struct tts_svg_point at = {PLOT_X, PANEL_Y - 9 * TTS_SVG_PX};
     at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_USABLE "\"", "largest free piece");
-    at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_PIECES "\"", "free in other pieces");
+    at.x = draw_map_legend_entry(out, at, "fill=\"" COLOR_PIECES "\"", "other free pieces");
     if (map->counts.fragmented + map->counts.exhausted == 0)
         return;
     if (map->counts.fragmented > 0 && map->counts.exhausted > 0) {
@@ -810,7 +810,7 @@ static void draw_panel_legend(const struct tts_addrmap *map, FILE *out)
     draw_map_legend_entry(out, at,
                           map->counts.fragmented > 0 ? "fill=\"" COLOR_FRAGMENTED "\""
                                                      : "fill=\"" COLOR_EXHAUSTED "\"",
-                          "failed requests, at the size they asked for");
+                          "failed requests, at the height of their size");
 }
 
 /* ---- axes ---- */

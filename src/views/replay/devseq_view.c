@@ -19,8 +19,8 @@ static void print_device_pool(const struct tts_devseq_view *view, enum tts_pool 
     tts_replay_text_bytes(out, "total", stats.space.total_bytes, NULL);
     tts_replay_text_bytes(out, "allocated", stats.space.taken_bytes, "in %" PRIu64 " buffer%s",
                           placed, tts_say_plural(placed));
-    tts_replay_text_bytes(out, "in all banks", stats.space.taken_bytes * layout->banks,
-                          "allocated");
+    tts_replay_text_bytes(out, "of all banks", stats.space.taken_bytes * layout->banks,
+                          "allocated in all banks together");
     if (stats.unplaced_buffers > 0)
         tts_replay_text_bytes(out, "not placed", stats.unplaced_bytes,
                               "in %" PRIu64 " buffer%s, only counted", stats.unplaced_buffers,
@@ -37,18 +37,19 @@ static void print_tight(const struct tts_devseq_tight *tight, FILE *out)
     if (tight->line == 0)
         return;
     fprintf(out,
-            "least free L1 of all runs and cores: line %" PRIu64 ", program %" PRIu64
+            "the core with the least free L1 at a run: line %" PRIu64 ", program %" PRIu64
             ", core %u-%u\n",
             tight->line, tight->program_id, tight->core.x, tight->core.y);
-    tts_replay_text_bytes(out, "in use", tight->room.cb_bytes, "circular buffers");
+    tts_replay_text_bytes(out, "in use", tight->room.cb_bytes, "by circular buffers");
     tts_replay_text_bytes(out, "region end", tight->room.region_end,
-                          "they end at this address");
-    tts_replay_text_bytes(out, "ceiling", tight->room.ceiling,
-                          "they must end at or below this address");
+                          "end address of these buffers");
+    tts_replay_text_bytes(out, "ceiling", tight->room.ceiling, "highest allowed end address");
     if (tight->room.excess_bytes > 0)
-        tts_replay_text_bytes(out, "missing", tight->room.excess_bytes, NULL);
+        tts_replay_text_bytes(out, "missing", tight->room.excess_bytes,
+                              "region end minus ceiling");
     else
-        tts_replay_text_bytes(out, "free between", tight->room.free_bytes, NULL);
+        tts_replay_text_bytes(out, "free between", tight->room.free_bytes,
+                              "ceiling minus region end");
 }
 
 static void print_device_counts(const struct tts_devseq_counts *counts, FILE *out)
@@ -101,7 +102,7 @@ void tts_devseq_text_remarks(const struct tts_devseq_step *step, FILE *out)
         fprintf(
             out,
             "# overlaps %zu earlier circular buffer%s on at least one core; the runtime does "
-            "not notice this\n",
+            "not detect this\n",
             step->overlaps, tts_say_plural(step->overlaps));
     else if (step->line.kind == TTS_DEVSEQ_FREE && !step->has_buffer)
         fputs("# ignored: there is no such buffer\n", out);

@@ -51,21 +51,21 @@ static void print_counts(FILE *out, const struct tts_opseq_counts *counts)
                           "%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " below the limit",
                           requests.ok, requests.failed, requests.below_limit);
     print_reasons(out, &requests);
-    tts_replay_text_count(out, "takes",
+    tts_replay_text_count(out, "takes (a)",
                           counts->takes + counts->takes_failed + counts->takes_below_limit,
                           "%" PRIu64 " ok, %" PRIu64 " failed, %" PRIu64 " below the limit",
                           counts->takes, counts->takes_failed, counts->takes_below_limit);
-    tts_replay_text_count(out, "takes at", counts->takes_at + counts->takes_at_failed,
+    tts_replay_text_count(out, "exact takes (x)", counts->takes_at + counts->takes_at_failed,
                           "%" PRIu64 " ok, %" PRIu64 " failed", counts->takes_at,
                           counts->takes_at_failed);
-    tts_replay_text_count(out, "frees", counts->gives + counts->gives_ignored,
+    tts_replay_text_count(out, "frees (d)", counts->gives + counts->gives_ignored,
                           "%" PRIu64 " ok, %" PRIu64 " ignored", counts->gives,
                           counts->gives_ignored);
-    tts_replay_text_count(out, "shrinks", counts->shrinks + counts->shrinks_refused,
+    tts_replay_text_count(out, "cuts (k)", counts->shrinks + counts->shrinks_refused,
                           "%" PRIu64 " ok, %" PRIu64 " refused", counts->shrinks,
                           counts->shrinks_refused);
-    tts_replay_text_count(out, "unshrinks", counts->unshrinks, NULL);
-    tts_replay_text_count(out, "clears", counts->clears, NULL);
+    tts_replay_text_count(out, "undone cuts (r)", counts->unshrinks, NULL);
+    tts_replay_text_count(out, "clears (c)", counts->clears, NULL);
     tts_replay_text_count(out, "queries", counts->queries, NULL);
 }
 

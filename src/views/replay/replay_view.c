@@ -84,7 +84,7 @@ void tts_replay_text_bytes(FILE *out, const char *name, uint64_t bytes, const ch
 {
     char human[TTS_NUMBER_BYTES_MAX];
     va_list args;
-    fprintf(out, "  %-14s %15" PRIu64 " B  %10s", name, bytes,
+    fprintf(out, "  %-15s %14" PRIu64 " B  %10s", name, bytes,
             tts_number_format_bytes(human, bytes));
     va_start(args, remark);
     end_replay_row(out, "  ", remark, args);
@@ -94,7 +94,7 @@ void tts_replay_text_bytes(FILE *out, const char *name, uint64_t bytes, const ch
 void tts_replay_text_count(FILE *out, const char *name, uint64_t count, const char *remark, ...)
 {
     va_list args;
-    fprintf(out, "  %-14s %15" PRIu64, name, count);
+    fprintf(out, "  %-15s %14" PRIu64, name, count);
     va_start(args, remark);
     end_replay_row(out, "    ", remark, args);
     va_end(args);

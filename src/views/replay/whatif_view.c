@@ -125,13 +125,17 @@ static void print_recording_pool(const struct tts_whatif_answer *answer, enum tt
         fprintf(out, " %*s", event_columns, "-");
     if (pool->failures == 0)
         fputs(answer->missing.is_beginning ? "  so far\n" : "  yes\n", out);
-    else if (pool->deficit_bytes > 0)
-        fprintf(out,
-                "  no\n%12s%s%" PRIu64 " failed; the worst lacked %s%" PRIu64
-                " B, at event %" PRIu64 "\n",
-                "", least, pool->failures, least, pool->deficit_bytes, pool->deficit_seq);
     else
-        fprintf(out, "  no\n%12s%s%" PRIu64 " failed\n", "", least, pool->failures);
+        fputs("  no\n", out);
+    if (pool->deficit_bytes > 0)
+        tts_say(out, 4,
+                "%s%" PRIu64 " request%s failed; the largest shortage is %s%" PRIu64
+                " B, at event %" PRIu64,
+                least, pool->failures, tts_say_plural(pool->failures), least,
+                pool->deficit_bytes, pool->deficit_seq);
+    else if (pool->failures > 0)
+        tts_say(out, 4, "%s%" PRIu64 " request%s failed", least, pool->failures,
+                tts_say_plural(pool->failures));
 }
 
 static void print_recording_pools(const struct tts_whatif_answer *answer, FILE *out)
@@ -200,8 +204,8 @@ static void print_smallest(const struct tts_whatif_answer *answer, FILE *out)
         fputs("  this is the peak per bank, so no smaller size is enough\n", out);
     else
         fprintf(out,
-                "  found by bisection in %u runs, from the peak of %s%" PRIu64
-                " B up;\n  a smaller size may work by chance\n",
+                "  found by bisection in %u runs, starting at the peak of %s%" PRIu64
+                " B;\n  a smaller size may be enough too\n",
                 found->runs, least, answer->low_bytes);
     if (answer->regions.count == 0)
         tts_say(out, 2, "option: --set" TTS_SAY_GLUE "dram_bank_size=%" PRIu64 "%s %s",
@@ -215,7 +219,7 @@ static void print_regions(const struct tts_whatif_answer *answer, FILE *out)
     uint64_t failures = answer->regions.failures;
     if (answer->regions.count == 0)
         return;
-    fputs(*least ? "\nlarger sizes, at least:" : "\nlarger sizes:", out);
+    fputs(*least ? "\nsizes to set, at least:" : "\nsizes to set:", out);
     for (size_t i = 0; i < answer->regions.count; i++)
         fprintf(out, " --set %s=%" PRIu64, answer->regions.need[i].key,
                 answer->regions.need[i].bytes);
@@ -232,16 +236,17 @@ static void print_regions(const struct tts_whatif_answer *answer, FILE *out)
                 is_dram ? with_reserved : "");
     }
     if (answer->regions.impossible[0])
-        tts_say(out, 2, "not tried: no device can have these sizes: %s",
+        tts_say(out, 2, "not run with these sizes, because no device can have them: %s",
                 answer->regions.impossible);
     else if (!answer->regions.are_run)
-        fputs("  not tried with these sizes: a pipe can be read only once\n", out);
+        fputs("  not run with these sizes, because a pipe can be read only once
+", out);
     else if (failures > 0)
         fprintf(out, "  with these sizes %" PRIu64 " allocation%s or program%s still fail%s\n",
                 failures, tts_say_plural(failures), tts_say_plural(failures),
                 failures == 1 ? "s" : "");
     else
-        fputs(answer->missing.count > 0 ? "  with these sizes everything that was read fits\n"
+        fputs(answer->missing.count > 0 ? "  with these sizes all events that were read fit\n"
                                         : "  with these sizes everything fits\n",
               out);
 }

@@ -145,18 +145,18 @@ T_TEST(failures_are_told_apart_in_words_and_colors)
                  (const char *const[]){
                      ">4 of 5 requests failed: 2 by fragmentation, 1 too little free, 1 range "
                      "not free.<",
-                     ">At worst, operation 3, line 13, asked for 320 B while 600 B were free, "
-                     "the largest piece "
-                     "being 300 B.<",
-                     ">At the end 60.0 % is free (600 B); its largest piece is 300 B, so 50.0 "
-                     "% of the free "
-                     "memory is beyond reach of a single request.<",
+                     ">Worst failure: operation 3 (line 13) needed 320 B; 600 B were free, "
+                     "and the largest piece "
+                     "was 300 B.<",
+                     ">At the end 60.0 % is free (600 B). The largest piece is 300 B, so a "
+                     "single request "
+                     "cannot use 50.0 % of the free memory.<",
                      "fill=\"#e0243c\"><title>operation 2, line 12: 600 B found no room: "
                      "enough was free, but in pieces</title>",
                      "fill=\"#7a0f3c\"><title>operation 4, line 14: 601 B found no room: too "
                      "little was free</title>",
                      ">range not free<", ">failed: too little free<",
-                     ">failed: enough, but in pieces<", NULL});
+                     ">failed: enough free, in pieces<", NULL});
     map = new_map(1000, 0);
     add(map, TTS_ADDRMAP_FAILED, 0, 1001);
     expect_parts(draw(map, "x"),
@@ -244,12 +244,12 @@ T_TEST(very_many_ranges_that_are_not_free_do_not_hide_the_map)
 
 T_TEST(the_legend_of_failed_requests_has_the_colors_that_occur)
 {
-    static const char sizes[] = ">failed requests, at the size they asked for<";
+    static const char sizes[] = ">failed requests, at the height of their size<";
     static const char red[] = "fill=\"#e0243c\"", dark[] = "fill=\"#7a0f3c\"";
     struct tts_addrmap *map = new_map(1000, 0);
     add(map, TTS_ADDRMAP_FAILED, 0, 1001);
     char *text = draw(map, "x");
-    const char *legend = strstr(text, ">free in other pieces<");
+    const char *legend = strstr(text, ">other free pieces<");
     T_TRUE(legend && strstr(legend, sizes) && strstr(legend, dark) < strstr(legend, sizes));
     expect_no_part(legend, red);
     free(text);
@@ -283,7 +283,7 @@ T_TEST(what_is_free_in_one_piece_is_within_reach)
     struct tts_addrmap_event event = {TTS_ADDRMAP_TAKEN, 0, 400, 1};
     tts_addrmap_add(map, &event, &after);
     char *text = draw(map, "x");
-    expect_no_part(text, "beyond reach");
+    expect_no_part(text, "cannot use");
     expect_parts(text,
                  (const char *const[]){
                      ">At the end 60.0 % is free (600 B), all of it in one piece.<", NULL});
@@ -345,7 +345,7 @@ T_TEST(a_long_history_is_drawn_in_cells)
         (const char *const[]){"scale(1.453125 -2.000000) translate(0 .5)",
                               "stroke=\"#1b5a98\" d=\"M160 0h320m60 0h100M160 1h320M160 2h320",
                               "M160 99h320\"/>", "stroke=\"#a5c8e6\" d=\"M160 100h320\"/>",
-                              "stroke=\"#3c80bd\" d=\"\"/>", "taken, partly to wholly",
+                              "stroke=\"#3c80bd\" d=\"\"/>", "taken; darker: more of it",
                               "1,280 operations", NULL});
 }
 
