@@ -225,8 +225,8 @@ expect_out_like '  Actual (from logs):   2,104.53 MB
   Difference:           unknown
   expected: unknown, the input has no parameter count; give --model_size'
 expect_out_like '  Activations:          7,641.99 MB
-  largest of 4 forward passes, which kept 30,565.74 MB together: each backward
-    pass frees what its forward pass kept'
+  largest of 4 forward passes, which kept 30,565.74 MB together; each backward
+    pass frees the activations of its forward pass'
 expect_out_like '  Peak DRAM:            16,573.97 MB'
 expect_out_like '  the peak is reached in BACKWARD_PASS_micro_1, '
 expect_out_like '- more gradient accumulation: '

@@ -213,13 +213,13 @@ expect_out_like '
 '
 analyze "$logs/cut.log" --fail-above 95%
 expect_code 5
-expect_err_like "$logs/cut.log:2: the peak may be more, so '--fail-above' cannot be checked"
+expect_err_like "$logs/cut.log:2: the real peak may be higher, so '--fail-above' cannot be checked"
 analyze "$logs/cut.log" --fail-above 50%
 expect_code 1
 grep -v 'Overall DRAM Peak\|Peak' "$good" >"$work/peakless.log"
 analyze "$work/peakless.log" --fail-above 95%
 expect_code 5
-expect_err_like "the peak is not known, so '--fail-above' cannot be checked"
+expect_err_like "the peak is unknown, so '--fail-above' cannot be checked"
 analyze "$logs/bad_number.log"
 expect_code 5
 expect_err_like "ttscope analyze: $logs/bad_number.log:13: "
@@ -238,7 +238,7 @@ expect_code 1
 { printf '[HARDWARE] ---\n  mesh  60000x60000\n  memory  1 MB\n' && cat "$good"; } >"$work/shared.log"
 analyze "$work/shared.log" --junit "$work/shared.xml" --fail-above 95%
 expect_code 5
-expect_err_like "the device memory is not known, so '--fail-above' cannot be checked"
+expect_err_like "the device memory is unknown, so '--fail-above' cannot be checked"
 grep -q 'errors="1"' "$work/shared.xml" || fail "wanted a test without an answer"
 
 # Figures without a heading are counted and named.

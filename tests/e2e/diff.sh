@@ -55,7 +55,7 @@ expect_out_like "A: a.log (training log)
 B: b.log (training log)
    run 'default'
 
-peak grew by 7388.00 MB (+89.24 %); FORWARD_PASS alone adds 9443.07 MB: its
+peak grew by 7388.00 MB (+89.24 %); FORWARD_PASS alone adds 9443.07 MB: the
   Segment Change rose from 192.95 to 9636.02 MB; other changes save 2055.07 MB
 
 phases that differ, MB                A           B       change
@@ -92,8 +92,7 @@ micro=$source_dir/tests/e2e/analyze/micro_steps.log
 run "$ttscope" diff --all "$micro" "$micro"
 expect_out_like '
   activations                   7641.99     7641.99 '
-expect_out_like '  activations are those of the largest forward pass; all forward passes together
-    kept 30565.74 MB in A, 30565.74 MB in B'
+expect_sentence " 'activations' is the memory that the largest forward pass kept; all forward passes together kept 30565.74 MB in A and 30565.74 MB in B"
 run "$ttscope" diff --json "$micro" "$micro"
 expect_jq '.pairs[0] | .sizes.activations.a_bytes, .activations_sum.a_bytes | . / 10485.76 | round' '764199
 3056574'
@@ -123,11 +122,11 @@ expect_code 0
 expect_out_like "END (only in B)
   segment peak                        -        1.00            -"
 expect_out_like "
-peak grew by 100.00 MB (+66.67 %), 80.00 MB of it in FORWARD_PASS: its Segment
+peak grew by 100.00 MB (+66.67 %), 80.00 MB of it in FORWARD_PASS: the Segment
   Peak rose from 50.00 to 130.00 MB"
 run "$ttscope" diff y.log x.log
 expect_out_like "
-peak shrank by 100.00 MB (-40.00 %), 80.00 MB of it in FORWARD_PASS: its Segment
+peak shrank by 100.00 MB (-40.00 %), 80.00 MB of it in FORWARD_PASS: the Segment
   Peak fell from 130.00 to 50.00 MB"
 sed -i s/FORWARD/MIDWARD/ y.log
 run "$ttscope" diff x.log y.log
@@ -141,7 +140,7 @@ expect_jq '.pairs[0].cause | .reason, .peak_phase, .part' '"phase_of_peak_unmatc
 log x MODEL_CREATION 100.00 100.00 100.00 100.00 FORWARD_PASS 50.00 0.00 150.00 100.00 >x.log
 log x MODEL_CREATION 100.00 100.00 100.00 100.00 EVAL 90.00 0.00 190.00 100.00 FORWARD_PASS 50.00 0.00 190.00 100.00 >y.log
 run "$ttscope" diff x.log y.log
-expect_sentence " peak grew by 40.00 MB (+26.67 %); EVAL alone adds 90.00 MB: only B has this phase, with a Segment Peak of 90.00 MB; A has its peak elsewhere, in FORWARD_PASS: 50.00 MB more than A uses where B has its peak"
+expect_sentence " peak grew by 40.00 MB (+26.67 %); EVAL alone adds 90.00 MB: only B has this phase, with a Segment Peak of 90.00 MB; A has its peak in another phase (FORWARD_PASS): 50.00 MB more than A uses in the phase of B's peak"
 run "$ttscope" diff --json x.log y.log
 expect_jq '.pairs[0].cause | .reason, .phase, .figure, .other_peak_phase' '"told"
 "EVAL"
@@ -154,7 +153,7 @@ expect_jq '.pairs[0].phases | map(.differs, .differs_itself)' '[false,false,true
 log x A 4000.00 4000.00 4000.00 4000.00 B 500.00 0.00 4500.00 4000.00 >x.log
 log x A 4200.00 4200.00 4200.00 4200.00 B 301.00 0.00 4501.00 4200.00 >y.log
 run "$ttscope" diff x.log y.log
-expect_sentence " peak grew by 1.00 MB (+0.02 %), as larger changes cancel out: A alone adds 200.00 MB (its Segment Change rose from 4000.00 to 4200.00 MB)"
+expect_sentence " peak grew by 1.00 MB (+0.02 %), because larger changes cancel each other: A alone adds 200.00 MB (the Segment Change rose from 4000.00 to 4200.00 MB)"
 
 # L1 figures that are all 0 were not tracked.
 sed 's/L1: .*/L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB/' a.log >no_l1.log
@@ -188,11 +187,11 @@ no difference"
 sed 's/Segment Peak 996.35/Segment Peak 996.34/' a.log >near.log
 run "$ttscope" diff a.log near.log
 expect_out_like "
-no difference above 0.01 MB, the precision of logs"
+no difference larger than 0.01 MB, the precision of logs"
 run "$ttscope" diff --all a.log near.log
 expect_out_like "L1 total                         1.04        1.04        +0.00"
 expect_out_like "
-no difference above 0.01 MB"
+no difference larger than 0.01 MB"
 
 # ---- several runs ----
 
@@ -313,7 +312,7 @@ expect_jq '[.pairs[0].phases[] | .dram[] | select(.change_bytes != 0)]' '[]'
 run "$ttscope" diff fit.log fit.json
 expect_code 0
 expect_out_like "
-no difference above 0.01 MB, the precision of logs"
+no difference larger than 0.01 MB, the precision of logs"
 run "$ttscope" diff fit.json a.log
 expect_code 0
 expect_out_like "BACKWARD_PASS
@@ -332,7 +331,7 @@ jq '.phases[0].dram.segment_peak_bytes += 512 | .phases[0].dram.change_bytes += 
 run "$ttscope" diff fit.json more.json
 expect_code 0
 expect_out_like "
-peak grew by 512 B, all of it in ENTRY: its Segment Change rose from 0 to 512 B
+peak grew by 512 B, all of it in ENTRY: the Segment Change rose from 0 to 512 B
 "
 
 # A result with sorted keys, a result with a byte order mark, and a compressed log can be

@@ -195,7 +195,7 @@ expect_out_like '
 run "$ttscope" analyze --logs fit.txt
 expect_out_like '
   Activations:          634.28 MB
-  kept by the forward pass; at the peak, activations take 322.50 MB
+  the forward pass kept this memory; at the peak, activations take 322.50 MB
 '
 expect_out_like '
   activations                322.50 MB    3.7 %'
@@ -209,12 +209,12 @@ log=$source_dir/tests/e2e/analyze/one_run.log
 run "$ttscope" analyze --logs "$log"
 expect_out_like '
   activations kept           192.95 MB    2.3 %'
-expect_sentence "'activations kept' is what the forward pass left, some of which may have been freed before the peak"
+expect_sentence "'activations kept' is the memory that the forward pass left, some of which may be free again at the peak"
 run "$ttscope" diff fit.json "$log"
 expect_out_like '
   activations                    322.50      192.95            -
 '
-expect_sentence " B: the peak is in a backward pass; 'activations' is the memory that the forward pass before it kept, 'gradients overhead' is the memory that backward passes added, including temporary buffers the parts are not compared: A states its parts exactly, those of B are computed from its phases"
+expect_sentence " B: the peak is in a backward pass; 'activations' is the memory that the last forward pass before the peak kept, 'gradients overhead' is the memory that backward passes added, including temporary buffers the parts are not compared: the parts of A are exact, the parts of B are computed from the phases"
 run "$ttscope" diff --json fit.json "$log"
 expect_jq '.pairs[0] | .a.breakdown_sizes, .b.breakdown_sizes, .breakdown.activations.change_bytes' \
     $'"predicted"\n"actual"\nnull'

@@ -513,10 +513,10 @@ static void put_run_junit(struct analyze *analyze, const struct tts_named_run *r
         [TTS_VERDICT_UNKNOWN] = TTS_SEVERITY_WARNING,
     };
     const struct tts_trainmem *mem = run->mem;
-    char figures[TEXT_MAX] = "the peak is not known";
+    char figures[TEXT_MAX] = "the peak is unknown";
     char peak[TTS_GROUPED_MAX], all[TTS_GROUPED_MAX], share[TTS_GROUPED_MAX];
     if (mem->peak.is_known && mem->device_memory.bytes <= 0)
-        snprintf(figures, sizeof figures, "the device memory is not known");
+        snprintf(figures, sizeof figures, "the device memory is unknown");
     else if (mem->peak.is_known)
         snprintf(figures, sizeof figures, "peak %s MB%s of %s MB, %s%%",
                  tts_grouped_mb(peak, mem->peak.bytes), mem->peak_at_least ? " or more" : "",
@@ -594,9 +594,9 @@ static void judge_by_limit(struct analyze *analyze, const struct tts_named_run *
     if (verdict != TTS_VERDICT_UNKNOWN)
         return;
     analyze->is_partial = true;
-    const char *why = !run->mem->peak.is_known             ? "the peak is not known"
-                      : run->mem->device_memory.bytes <= 0 ? "the device memory is not known"
-                                                           : "the peak may be more";
+    const char *why = !run->mem->peak.is_known             ? "the peak is unknown"
+                      : run->mem->device_memory.bytes <= 0 ? "the device memory is unknown"
+                                                           : "the real peak may be higher";
     char line[TTS_GROUPED_MAX];
     if (may_say(analyze))
         tts_message(command, "%s%s: %s, so '--fail-above' cannot be checked",

@@ -115,7 +115,7 @@ static size_t say_peak_phase(const struct peakchart *chart, const struct tts_nam
     const struct tts_trainmem *mem = run->mem;
     char name[TTS_TEXT_SQUEEZED_MAX];
     if (!mem->has_peak_phase || mem->peak_phase >= run->run->phase_count) {
-        set_info(&out[0], TTS_INK_SOFT, false, "peak phase not known");
+        set_info(&out[0], TTS_INK_SOFT, false, "phase: unknown");
         return 1;
     }
     tts_text_squeeze(name, run->run->phases[mem->peak_phase].name, chart->info,
@@ -139,7 +139,7 @@ static size_t info_lines(const struct peakchart *chart, const struct tts_named_r
     size_t count = 0;
     char usage[TTS_CHART_USAGE_MAX];
     if (!has_limit(mem)) {
-        set_info(&out[count++], TTS_INK_SOFT, false, "device not known");
+        set_info(&out[count++], TTS_INK_SOFT, false, "device: unknown");
     } else if (mem->peak.is_known) {
         tts_chart_usage(usage, mem->peak.bytes, mem->device_memory.bytes);
         set_info(&out[count++], TTS_INK_SOFT, false, usage);
@@ -148,7 +148,7 @@ static size_t info_lines(const struct peakchart *chart, const struct tts_named_r
         set_info(&out[count++], mem->fits ? TTS_INK_GOOD : TTS_INK_WARNING, true,
                  mem->fits ? "fits" : "does not fit");
     else if (has_limit(mem) && mem->peak.is_known)
-        set_info(&out[count++], TTS_INK_SOFT, false, "verdict not known");
+        set_info(&out[count++], TTS_INK_SOFT, false, "fits: unknown");
     if (mem->peak.is_known)
         count += say_peak_phase(chart, run, &out[count]);
     if (mem->has_parts)
@@ -157,7 +157,7 @@ static size_t info_lines(const struct peakchart *chart, const struct tts_named_r
                  : mem->parts_are_actual ? "sizes: measured"
                                          : "sizes: expected");
     else if (mem->peak.is_known)
-        set_info(&out[count++], TTS_INK_SOFT, false, "parts not known");
+        set_info(&out[count++], TTS_INK_SOFT, false, "parts: unknown");
     assert(count <= INFO_LINES);
     return count;
 }
@@ -177,8 +177,8 @@ static void describe_peakchart(struct tts_drawing *d, const struct peakchart *ch
         size_t lines = info_lines(chart, &chart->runs[i], info);
         tts_drawing_extend(d, " ", 1);
         tts_drawing_extend(d, chart->runs[i].name, strlen(chart->runs[i].name));
-        tts_drawing_extend_format(
-            d, ". %s", mem->peak.is_known ? total_text(text, mem) : "peak not known");
+        tts_drawing_extend_format(d, ". %s",
+                                  mem->peak.is_known ? total_text(text, mem) : "peak: unknown");
         for (int part = 0; mem->has_parts && part < TTS_RUN_PARTS; part++)
             tts_drawing_extend_format(d, ", %s %s", parts_shown[part].label,
                                       part_size_text(text, mem, (enum tts_run_part)part));
@@ -460,7 +460,7 @@ static int64_t draw_bar_labels(struct tts_drawing *d, const struct peakchart *ch
     int64_t limit = limit_line_y(chart, mem, corner.y);
     if (!mem->peak.is_known)
         return put_label_above(d, place_label_above(above, limit, chart->info, TTS_INK_SOFT),
-                               "peak not known", is_ground);
+                               "peak: unknown", is_ground);
     above.y -= bar_height(chart, mem->peak.bytes);
     for (int i = 0; mem->has_parts && i < TTS_RUN_PARTS; i++) {
         enum tts_run_part part = (enum tts_run_part)i;
@@ -513,7 +513,7 @@ static void choose_bar_sizes(struct peakchart *chart)
 /* Returns the width of the widest line of text above or below a bar. */
 static int64_t widest_text(const struct peakchart *chart)
 {
-    int64_t width = text_width("peak not known", chart->info);
+    int64_t width = text_width("peak: unknown", chart->info);
     for (size_t i = 0; i < chart->count; i++) {
         const struct tts_trainmem *mem = chart->runs[i].mem;
         char total[TTS_CHART_USAGE_MAX];

@@ -225,7 +225,7 @@ static void draw_panel_peak(struct tts_drawing *d, const struct phasepanel *pane
     char size[TTS_CHART_MB_MAX], text[TTS_RUN_NAME_MAX + TTS_CHART_USAGE_MAX];
     char squeezed[TTS_TEXT_SQUEEZED_MAX];
     if (!mem->peak.is_known)
-        snprintf(text, sizeof text, "peak not known");
+        snprintf(text, sizeof text, "peak: unknown");
     else
         snprintf(text, sizeof text, "peak %s%s%s%s", mem->peak_at_least ? "\xe2\x89\xa5 " : "",
                  tts_chart_own_mb(size, mem->peak.bytes), mem->has_peak_phase ? " in " : "",
@@ -252,7 +252,7 @@ static void draw_panel_verdict(struct tts_drawing *d, const struct phasepanel *p
         tts_drawing_put_format(d, &left, "limit %s%s", tts_chart_own_mb(size, bytes),
                                bytes > panel->chart.scale.high ? ", not shown" : "");
     else
-        tts_drawing_put(d, &left, "limit not known");
+        tts_drawing_put(d, &left, "limit: unknown");
     right.x += panel->chart.plot.width;
     right.anchor = TTS_ANCHOR_END;
     if (mem->has_verdict)
@@ -260,7 +260,7 @@ static void draw_panel_verdict(struct tts_drawing *d, const struct phasepanel *p
     if (mem->has_verdict)
         tts_drawing_put(d, &right, mem->fits ? "fits" : "does not fit");
     else if (mem->peak.is_known && has_limit)
-        tts_drawing_put(d, &right, "verdict not known");
+        tts_drawing_put(d, &right, "fits: unknown");
 }
 
 static void draw_phase_panel(struct tts_drawing *d, const struct phasepanel *panel,
@@ -411,7 +411,7 @@ static int64_t draw_scale_note(struct tts_drawing *d, const struct chart *chart,
                              .anchor = TTS_ANCHOR_MIDDLE,
                              .font = {PHASE_INFO, false},
                              .paint = TTS_INK_SOFT};
-    tts_drawing_put(d, &at, "each run has a scale of its own");
+    tts_drawing_put(d, &at, "each run has its own scale");
     return y + NOTE_ROW;
 }
 
@@ -445,7 +445,7 @@ static void describe_phasechart(struct tts_drawing *d, const struct chart *chart
         tts_drawing_extend(d, panel->run->name, strlen(panel->run->name));
         tts_drawing_extend_format(d, ": %zu phases, peak %s.", panel->run->run->phase_count,
                                   mem->peak.is_known ? tts_chart_own_mb(size, mem->peak.bytes)
-                                                     : "not known");
+                                                     : "unknown");
     }
 }
 

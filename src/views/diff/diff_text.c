@@ -118,7 +118,7 @@ static void describe_cause(const struct tts_rundiff *diff, char out[CHANGE_MAX])
     char way[CHANGE_MAX], mb[TTS_NUMBER_MB_MAX];
     if (phase->where == TTS_IN_BOTH) {
         describe_way(way, figure->a.bytes, figure->b.bytes);
-        snprintf(out, CHANGE_MAX, "its Segment %s %s from %.80s", name,
+        snprintf(out, CHANGE_MAX, "the Segment %s %s from %.80s", name,
                  figure->change.bytes > 0 ? "rose" : "fell", way);
         return;
     }
@@ -150,10 +150,12 @@ static void describe_against(const struct tts_rundiff *diff, char *out, size_t c
     if (cause->not_peak == 0 || !cause->has_other || cause->other_phase == cause->peak_phase)
         return;
     assert(len >= 0 && (size_t)len < capacity);
-    snprintf(out + len, capacity - (size_t)len,
-             "; %c has its peak elsewhere, in %s: %s more than %c uses where %c has its peak",
-             smaller, phase_name(&other, diff, cause->other_phase),
-             size_of_change(&size, cause->not_peak), smaller, grew ? 'B' : 'A');
+    snprintf(
+        out + len, capacity - (size_t)len,
+        "; %c has its peak in another phase (%s): %s more than %c uses in the phase of %c's "
+        "peak",
+        smaller, phase_name(&other, diff, cause->other_phase),
+        size_of_change(&size, cause->not_peak), smaller, grew ? 'B' : 'A');
 }
 
 static void say_cause(const struct tts_rundiff *diff, const char *change, FILE *out)
@@ -168,8 +170,8 @@ static void say_cause(const struct tts_rundiff *diff, const char *change, FILE *
     phase_name(&name, diff, diff->cause.phase);
     describe_cause(diff, how);
     if (is_more && tts_delta_is_slight(&diff->peak)) {
-        tts_say(out, 0, "%s, as larger changes cancel out: %s alone %s %s (%s)", change,
-                name.text, adds, size_of_change(&size, part), how);
+        tts_say(out, 0, "%s, because larger changes cancel each other: %s alone %s %s (%s)",
+                change, name.text, adds, size_of_change(&size, part), how);
         return;
     }
     if (is_more)
@@ -216,7 +218,7 @@ static void say_unexplained(const struct tts_diff_pair *pair, const char *change
     static const char *const why[] = {
         [TTS_RUNDIFF_NO_PEAK] = "the phase of the peak is unknown",
         [TTS_RUNDIFF_LATER] =
-            "a peak is in a later iteration, but the phases cover the first one",
+            "a peak is in a later iteration, but the phases cover only the first iteration",
         [TTS_RUNDIFF_UNKNOWN] = "a figure of an earlier phase is unknown",
         [TTS_RUNDIFF_CONTRADICTION] = "the figures of the phases do not add up to the peak",
     };
@@ -247,7 +249,8 @@ static void say_same(const struct tts_rundiff *diff, FILE *out)
         return;
     }
     tts_say(out, 0, "no difference%s",
-            diff->is_rounded && !diff->is_equal ? " above 0.01 MB, the precision of logs" : "");
+            diff->is_rounded && !diff->is_equal ? " larger than 0.01 MB, the precision of logs"
+                                                : "");
 }
 
 /* Prints the sentence about the peak. */
@@ -472,17 +475,17 @@ static void say_parts(const struct tts_diff_pair *pair, FILE *out)
     const struct tts_trainmem *a = pair->runs[TTS_DIFF_A].mem, *b = pair->runs[TTS_DIFF_B].mem;
     say_computed_parts(pair, TTS_RUN_PART_GRADIENTS,
                        "the peak is in a backward pass; 'activations' is the memory that the "
-                       "forward pass before it kept, 'gradients overhead' is the memory that "
-                       "backward passes added, including temporary buffers",
+                       "last forward pass before the peak kept, 'gradients overhead' is the "
+                       "memory that backward passes added, including temporary buffers",
                        out);
     say_computed_parts(pair, TTS_RUN_PART_ACTIVATIONS,
-                       "the peak is in a forward pass; 'activations' includes its temporary "
-                       "buffers",
+                       "the peak is in a forward pass; 'activations' includes the temporary "
+                       "buffers of this pass",
                        out);
     if (a->has_parts && b->has_parts && a->parts_are_stated != b->parts_are_stated)
         tts_say(out, 2,
-                "the parts are not compared: %c states its parts exactly, those of %c are "
-                "computed from its phases",
+                "the parts are not compared: the parts of %c are exact, the parts of %c are "
+                "computed from the phases",
                 a->parts_are_stated ? 'A' : 'B', a->parts_are_stated ? 'B' : 'A');
 }
 
@@ -494,8 +497,8 @@ static void say_activations(const struct tts_diff_pair *pair, FILE *out)
     if (pair->mem[TTS_DIFF_A].forward_passes < 2 && pair->mem[TTS_DIFF_B].forward_passes < 2)
         return;
     tts_say(out, 2,
-            "activations are those of the largest forward pass; all forward passes together "
-            "kept %s MB in A, %s MB in B",
+            "'activations' is the memory that the largest forward pass kept; all forward "
+            "passes together kept %s MB in A and %s MB in B",
             mb(a, sum->a, false), mb(b, sum->b, false));
 }
 

@@ -242,7 +242,8 @@ static void put_activations_block(FILE *out, const struct tts_named_run *run)
     say_why_unknown(out, run, mem->activations, TTS_RUN_PART_ACTIVATIONS, "FORWARD_PASS");
     if (mem->parts_are_stated && mem->activations.is_known)
         tts_say(out, 2,
-                "kept by the forward pass; at the peak, activations take %s" TTS_SAY_GLUE "MB",
+                "the forward pass kept this memory; at the peak, activations take "
+                "%s" TTS_SAY_GLUE "MB",
                 tts_grouped_mb(most, mem->parts[TTS_RUN_PART_ACTIVATIONS]));
     if (mem->forward_passes < 2 || !mem->activations.is_known)
         return;
@@ -252,7 +253,7 @@ static void put_activations_block(FILE *out, const struct tts_named_run *run)
                                           : "",
             !mem->activations_sum.is_known ? ""
             : mem->backward_passes > 1     ? TTS_SAY_GLUE
-                "MB together: each backward pass frees what its forward pass kept"
+                "MB together; each backward pass frees the activations of its forward pass"
                                        : TTS_SAY_GLUE "MB together");
 }
 
@@ -441,8 +442,8 @@ static void say_sizes_source(const struct tts_named_run *run, FILE *out)
                 sized);
     if (!has_model || !has_optimizer)
         tts_say(out, 2,
-                "no phase before the peak creates %s: 0.00" TTS_SAY_GLUE
-                "MB is shown, and memory of this kind, if any, is in another part",
+                "no phase before the peak creates %s: the figure is 0.00" TTS_SAY_GLUE
+                "MB, and such memory, if there is any, is in another part",
                 rest);
 }
 
@@ -469,7 +470,8 @@ static void put_parts_block(const struct tts_named_run *run, FILE *out)
                 phase[0] == '(' ? "" : "in ", phase[0] ? phase : "a later iteration");
     }
     if (!mem->has_parts) {
-        tts_say(out, 2, "unknown: the summary does not say what was in use at the peak");
+        tts_say(out, 2,
+                "unknown: the summary does not state the parts of the memory at the peak");
         return;
     }
     enum tts_run_part of_peak = mem->has_peak_phase
@@ -487,8 +489,8 @@ static void put_parts_block(const struct tts_named_run *run, FILE *out)
     }
     tts_say(out, 2, "'%s' is everything that %s added, including temporary buffers%s",
             part_names[of_peak], is_backward ? "the backward passes up to the peak" : phase,
-            is_backward ? "; 'activations kept' is what the forward pass left, some of which "
-                          "may have been freed before the peak"
+            is_backward ? "; 'activations kept' is the memory that the forward pass left, "
+                          "some of which may be free again at the peak"
                         : "");
     say_sizes_source(run, out);
 }

@@ -207,7 +207,7 @@ T_TEST(below_a_bar_stand_the_phase_of_the_peak_and_the_kind_of_its_sizes)
     tts_drawing_release(&d);
     store[0].mem.has_peak_phase = false;
     draw(1, NULL, &d);
-    T_EQ(chart_count_text(&d, "peak phase not known"), 1);
+    T_EQ(chart_count_text(&d, "phase: unknown"), 1);
     tts_drawing_release(&d);
 }
 
@@ -270,7 +270,7 @@ T_TEST(different_limits_are_a_piece_each)
     store[1].mem.has_verdict = false;
     draw(2, NULL, &d);
     T_EQ(find_limits(&d, &line), 2);
-    T_EQ(chart_count_text(&d, "device not known"), 1);
+    T_EQ(chart_count_text(&d, "device: unknown"), 1);
     tts_drawing_release(&d);
 }
 
@@ -294,8 +294,8 @@ T_TEST(what_is_not_known_is_said)
     store[0].mem.has_parts = false;
     store[1].mem = (struct tts_trainmem){.device_memory = store[0].mem.device_memory};
     draw(2, NULL, &d);
-    T_EQ(chart_count_text(&d, "parts not known"), 1);
-    T_EQ(chart_count_text(&d, "peak not known"), 1);
+    T_EQ(chart_count_text(&d, "parts: unknown"), 1);
+    T_EQ(chart_count_text(&d, "peak: unknown"), 1);
     T_EQ(chart_count_text(&d, "Total: 8279 MB"), 1);
     T_EQ(chart_count_text(&d, "Other"), 0);
     T_EQ(chart_count_boxes(&d, "whole"), 1);
@@ -306,7 +306,7 @@ T_TEST(what_is_not_known_is_said)
     store[0].mem.has_verdict = false;
     draw(1, NULL, &d);
     T_EQ(chart_count_text(&d, "Total: \xe2\x89\xa5 8279 MB"), 1);
-    T_EQ(chart_count_text(&d, "verdict not known"), 1);
+    T_EQ(chart_count_text(&d, "fits: unknown"), 1);
     tts_drawing_release(&d);
 }
 

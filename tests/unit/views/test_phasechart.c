@@ -189,8 +189,8 @@ T_TEST(unknown_peak_limit_and_phases_are_said)
     store[0].run.phase_count = 0;
     draw(1, NULL, &d);
     T_EQ(chart_count_text(&d, "no phases"), 1);
-    T_EQ(chart_count_text(&d, "peak not known"), 1);
-    T_EQ(chart_count_text(&d, "limit not known"), 1);
+    T_EQ(chart_count_text(&d, "peak: unknown"), 1);
+    T_EQ(chart_count_text(&d, "limit: unknown"), 1);
     T_EQ(chart_count_text(&d, "Device Memory Limit"), 0);
     tts_drawing_release(&d);
 }
@@ -200,12 +200,12 @@ T_TEST(a_verdict_that_is_not_known_is_said)
     struct tts_drawing d;
     two_tinyllamas();
     draw(2, NULL, &d);
-    T_EQ(chart_count_text(&d, "verdict not known"), 0);
+    T_EQ(chart_count_text(&d, "fits: unknown"), 0);
     tts_drawing_release(&d);
     store[0].mem.peak_at_least = true;
     store[0].mem.has_verdict = false;
     draw(1, NULL, &d);
-    T_EQ(chart_count_text(&d, "verdict not known"), 1);
+    T_EQ(chart_count_text(&d, "fits: unknown"), 1);
     tts_drawing_release(&d);
 }
 
@@ -270,14 +270,14 @@ T_TEST(runs_of_very_different_size_get_scales_of_their_own)
     struct tts_drawing d;
     two_tinyllamas();
     draw(2, NULL, &d);
-    T_EQ(chart_count_text(&d, "each run has a scale of its own"), 0);
+    T_EQ(chart_count_text(&d, "each run has its own scale"), 0);
     tts_drawing_release(&d);
     for (int i = 0; i < 4; i++)
         for (int k = 0; k < TTS_RUN_FIGURES; k++)
             store[0].phases[i].figures[k].bytes /= 100;
     store[0].mem.peak.bytes /= 100;
     draw(2, NULL, &d);
-    T_EQ(chart_count_text(&d, "each run has a scale of its own"), 1);
+    T_EQ(chart_count_text(&d, "each run has its own scale"), 1);
     tts_drawing_release(&d);
 }
 
