@@ -38,11 +38,11 @@ static const struct tts_option options_table[] = {
     {"line", 'l', TTS_OPTION_NUMBER, offsetof(struct explain_options, line), "N",
      "explain the message that begins in line N", .min = 1, .excludes = "all"},
     {"follow", 'f', TTS_OPTION_FLAG, offsetof(struct explain_options, follow),
-     .help = "wait for more, and explain each failure when it appears", .excludes = "line"},
+     .help = "wait for more text, and explain each new failure", .excludes = "line"},
     {"with", 'w', TTS_OPTION_TEXT, offsetof(struct explain_options, with_path), "FILE",
      "list the buffers that held the memory, from this file", .excludes = "all"},
     {"svg", 0, TTS_OPTION_TEXT, offsetof(struct explain_options, svg_path), "FILE",
-     "draw the failure", .excludes = "follow"},
+     "write a drawing of the failure to this file", .excludes = "follow"},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct explain_options, json),
      .help = "write JSON"},
     {0},
@@ -347,11 +347,15 @@ static int say_nothing_found(const struct explain_text *text)
     if (text->facts.bytes == 0)
         more = ": the text is empty";
     else if (text->facts.is_utf16)
-        more = ": the text is UTF-16, convert it to UTF-8 first (iconv -f UTF-16 -t UTF-8)";
+        more = ": the text is UTF-16; convert it to UTF-8 ('iconv -f UTF-16 -t UTF-8')";
     else if (text->facts.has_nul)
         more = ": the file is not a text";
-    tts_message(command, "no failure message found in '%s'%s",
-                text->path ? tts_message_path(text->path) : "the text", more);
+    if (text->path)
+        tts_message(command, "no failure message found in '%s'%s", tts_message_path(text->path),
+                    more);
+    else
+        tts_message(command, "no failure message found in the text, which is not a file name%s",
+                    more);
     return TTS_EXIT_BAD_NEWS;
 }
 
@@ -385,8 +389,10 @@ static void print_text(const struct explain_text *text, const struct explain_opt
     if (!options->all) {
         explain_entry(text, tts_faillog_first(log), out, NULL);
         if (log->count > 1)
-            fprintf(out, "\n%zu more failure%s: use --all, or --line N\n", log->count - 1,
-                    tts_say_plural(log->count - 1));
+            fprintf(out,
+                    "\n%zu more failure%s: '--all' explains all failures, '--line N' explains "
+                    "one\n",
+                    log->count - 1, tts_say_plural(log->count - 1));
         return;
     }
     for (size_t i = 0; i < log->count; i++) {

@@ -95,7 +95,7 @@ static void say_pages(const struct tts_failview *view, FILE *out)
                                                          : ", ",
                                 v->pages[i].bytes, v->pages[i].dtype);
     say_row(out, "tile", "%s%s", text,
-            v->page_count > 1 ? ": each explains the bytes of a bank" : "");
+            v->page_count > 1 ? ": both match the bytes of a bank" : "");
 }
 
 static void say_cores(const struct tts_failview *view, FILE *out)
@@ -119,7 +119,8 @@ static void say_cores(const struct tts_failview *view, FILE *out)
                 end, view->msg->value[TTS_FAILMSG_ADDRESS]);
     else if (has_field(view, TTS_FAILMSG_LIMIT))
         say_row(out, "addresses",
-                "the buffers of the program end at %" PRIu64 ", the L1 of a core at %" PRIu64,
+                "the buffers of the program end at %" PRIu64
+                ", the L1 of a core ends at %" PRIu64,
                 end, view->msg->value[TTS_FAILMSG_LIMIT]);
     else
         say_row(out, "addresses", "the buffers of the program end at %" PRIu64, end);
@@ -139,12 +140,12 @@ static void say_base(const struct tts_failview *view, FILE *out)
     if (v->has_base && view->msg->l1_base == v->l1_base)
         say_row(out, "size",
                 "%s of circular buffers on each core, from address %" PRIu64
-                " on (the log states this base)",
+                " (stated in the log)",
                 format_exact(a, bytes), v->l1_base);
     else if (v->has_base)
         say_row(out, "size",
                 "%s of circular buffers on each core, %" PRIu64
-                " tile%s of %" PRIu64 TTS_SAY_GLUE "B, if they begin at %" PRIu64
+                " tile%s of %" PRIu64 TTS_SAY_GLUE "B, if they begin at address %" PRIu64
                 " (%s, tt-metal %s)",
                 format_exact(a, bytes), tiles, tts_say_plural(tiles), base->tile_bytes,
                 v->l1_base, tts_arch_name(base->arch), base->when);
@@ -154,7 +155,7 @@ static void say_base(const struct tts_failview *view, FILE *out)
                 v->base_count);
     else
         say_row(out, "size",
-                "unknown: no known first address of circular buffers explains their end");
+                "unknown: the end matches no known first address of circular buffers");
 }
 
 static void say_op(const struct tts_failview *view, FILE *out)
@@ -177,8 +178,9 @@ static const char *why(const struct tts_failview *view)
         return "Even an empty device has no room for this buffer, because each bank holds one "
                "contiguous part of it.";
     case TTS_FAILCAUSE_CAPACITY:
-        return "The buffers that are alive leave too few bytes. Rearranging them cannot help: "
-               "something must be freed, or become smaller.";
+        return "The live buffers leave too few bytes. Moving buffers cannot help: free some, "
+               "or "
+               "make some smaller.";
     case TTS_FAILCAUSE_FRAGMENTATION:
         return "A buffer needs one contiguous piece at the same address in every bank. Enough "
                "bytes are free, but live buffers lie between the free pieces.";
@@ -187,15 +189,16 @@ static const char *why(const struct tts_failview *view)
                "top, and the two meet. The L1 buffer may be on other cores: the allocator uses "
                "one address for all cores.";
     case TTS_FAILCAUSE_BEYOND_L1:
-        return "The circular buffers of the program alone exceed L1; L1 buffers play no part.";
+        return "The circular buffers of the program alone are larger than L1. Freeing L1 "
+               "buffers does not help.";
     case TTS_FAILCAUSE_BELOW_LIMIT:
         return "Interleaved L1 buffers must stay above a limit, because the memory below it "
                "belongs to circular buffers and sharded buffers.";
     case TTS_FAILCAUSE_TRACE_REGION:
-        return "The size counts all traces that are alive. A failed capture leaves it raised.";
+        return "The needed size includes all live traces, and also captures that failed.";
     case TTS_FAILCAUSE_TRACE_OVERLAP:
-        return "A replay uses the addresses of its capture again. Buffers that lie there at "
-               "that time are overwritten.";
+        return "A replay writes to the addresses that its capture used. Buffers that are at "
+               "these addresses during the replay are overwritten.";
     case TTS_FAILCAUSE_CONFIG_RING:
         return "Kernel binaries, runtime arguments and semaphores of a program share the "
                "kernel-config ring of a core; circular buffers are not in it.";
