@@ -17,7 +17,7 @@ static bool round_up(uint64_t bytes, uint64_t to, uint64_t *out)
 
 static TTS_COLD enum tts_status too_large(struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_RANGE, "the buffer is past 64 bits");
+    return tts_error_set(err, TTS_E_RANGE, "the size of the buffer does not fit in 64 bits");
 }
 
 static TTS_COLD enum tts_status bad_page(const struct tts_request *request,

@@ -92,9 +92,10 @@ static enum tts_status find_start(const struct tts_cbs *cbs, struct tts_cb_addin
     const struct tts_cb *cb = add->cb;
     uint64_t start = cb->global_address;
     if ((!cb->global && !local_start(cbs, add, &start)) || cb->total_bytes > UINT64_MAX - start)
-        return tts_error_set(err, TTS_E_RANGE,
-                             "circular buffer of %llu bytes ends past 64 bits",
-                             (unsigned long long)cb->total_bytes);
+        return tts_error_set(
+            err, TTS_E_RANGE,
+            "the end of a circular buffer of %llu bytes does not fit in 64 bits",
+            (unsigned long long)cb->total_bytes);
     add->start = start;
     add->end = start + cb->total_bytes;
     assert(cb->global || start >= cbs->config.base);

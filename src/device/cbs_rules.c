@@ -7,7 +7,8 @@ static enum tts_status index_check(const struct tts_cbs *cbs, const struct tts_c
                                    const struct tts_cb_index *i, struct tts_error *err)
 {
     if (i->index >= cbs->config.max_indices)
-        return tts_error_set(err, TTS_E_INVALID, "buffer index %u is too high, a core has %u",
+        return tts_error_set(err, TTS_E_INVALID,
+                             "buffer index %u is too high: a core has only %u indices",
                              i->index, cbs->config.max_indices);
     if (add->indices >> i->index & 1)
         return tts_error_set(err, TTS_E_INVALID, "buffer index %u is named twice", i->index);
@@ -36,7 +37,7 @@ static enum tts_status range_check(const struct tts_cbs *cbs, const struct tts_c
     else if (r->x1 >= cbs->config.columns || r->y1 >= cbs->config.rows)
         wrong = "is not inside the compute grid";
     else if (tts_range_touches(add->rows, r))
-        wrong = "overlaps another of the same circular buffer";
+        wrong = "overlaps another range of the same circular buffer";
     if (!wrong)
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID, "core range [%u-%u - %u-%u] %s (grid %ux%u)",
@@ -54,7 +55,7 @@ static enum tts_status unused_check(const struct tts_cbs *cbs, const struct tts_
             uint64_t taken = cbs->cores[tts_cbs_core_idx(cbs, x, y)].indices & add->indices;
             if (taken)
                 return tts_error_set(err, TTS_E_INVALID,
-                                     "buffer index %d is used on core %u-%u already",
+                                     "buffer index %d is already in use on core %u-%u",
                                      __builtin_ctzll(taken), x, y);
         }
     }
@@ -68,7 +69,8 @@ enum tts_status tts_cb_adding_check(const struct tts_cbs *cbs, struct tts_cb_add
     const struct tts_cb *cb = add->cb;
     if (cbs->count == TTS_CBS_MAX)
         return tts_error_set(err, TTS_E_RANGE,
-                             "program has %d circular buffers, that is the most", TTS_CBS_MAX);
+                             "the program already has %d circular buffers, the maximum",
+                             TTS_CBS_MAX);
     if (cb->range_count == 0 || cb->range_count > TTS_RANGES_MAX)
         return tts_error_set(err, TTS_E_INVALID,
                              "circular buffer has %zu core ranges, expected 1 to %d",

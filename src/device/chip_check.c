@@ -126,7 +126,7 @@ static enum tts_status check_banks(const struct tts_chip *chip, struct tts_error
         if (__builtin_mul_overflow(tts_chip_value(chip, TTS_FACT_DRAM_BANKS),
                                    tts_chip_value(chip, TTS_FACT_DRAM_BANK_SIZE), &all))
             return tts_error_set(err, TTS_E_INVALID,
-                                 "'dram_banks' times 'dram_bank_size' is past 64 bits");
+                                 "'dram_banks' times 'dram_bank_size' does not fit in 64 bits");
     }
     if (status != TTS_OK || !tts_chip_knows(chip, TTS_FACT_GRID))
         return status;

@@ -86,7 +86,8 @@ TTS_COLD enum tts_status tts_device_countable(const struct tts_device_pool *pool
     /* The check leaves half of the range for the placed blocks, which is more than their sum
      * can be. */
     if (bytes > UINT64_MAX / 2 - pool->unplaced_bytes)
-        return tts_error_set(err, TTS_E_RANGE, "the buffers together are past 64 bits");
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the size of all buffers together does not fit in 64 bits");
     return TTS_OK;
 }
 

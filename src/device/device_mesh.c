@@ -11,7 +11,8 @@ enum tts_status tts_device_submesh(const struct tts_device *d, uint32_t chips,
 {
     struct tts_chip chip = d->chip;
     if (chips < 1 || chips > chip.fact[TTS_FACT_CHIPS].value)
-        return tts_error_set(err, TTS_E_RANGE, "a part of %u chips, the mesh has %u", chips,
+        return tts_error_set(err, TTS_E_RANGE,
+                             "a part of the mesh cannot have %u chips: the mesh has %u", chips,
                              (unsigned)chip.fact[TTS_FACT_CHIPS].value);
     chip.fact[TTS_FACT_CHIPS] = (struct tts_fact){chips, TTS_ORIGIN_SET, "part of a mesh"};
     return tts_device_new(&chip, &d->config, d->alloc, out, err);
@@ -91,12 +92,15 @@ enum tts_status tts_device_synchronize(struct tts_device *d,
     struct change changes[TTS_POOLS] = {0};
     int kind = 0;
     if (count == 0)
-        return tts_error_set(err, TTS_E_INVALID, "no device to take the state from");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "no device is given whose state could be taken over");
     bool own = has_own_buffers(d);
     for (size_t i = 0; i < count; i++)
         own = own || has_own_buffers(others[i]);
     if (own)
-        return tts_error_set(err, TTS_E_INVALID, "there are buffers of single cores");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "a device has buffers of single cores, which cannot be taken over");
     enum tts_status status = change_all(d, others, count, changes, &kind);
     for (int i = 0; i < TTS_POOLS; i++) {
         struct tts_device_pool *pool = &d->pools[i];

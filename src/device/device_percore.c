@@ -23,7 +23,8 @@ static enum tts_status check_per_core(const struct tts_device *d,
                                       struct tts_error *err)
 {
     if (!d->floor || !d->map)
-        return tts_error_set(err, TTS_E_INVALID, "buffers of one core need the HYBRID mode%s",
+        return tts_error_set(err, TTS_E_INVALID,
+                             "buffers on single cores need the HYBRID mode%s",
                              d->floor ? ", and the facts of DRAM" : "");
     if (request->pool != TTS_POOL_L1 || !request->shard)
         return tts_error_set(err, TTS_E_INVALID,

@@ -26,7 +26,8 @@ enum tts_status tts_device_alloc_kernel(struct tts_device *d, uint64_t bytes,
     struct tts_request request = {
         .pool = TTS_POOL_DRAM, .page_bytes = KERNEL_PAGE, .placement = TTS_PLACE_DOWN};
     if (!pad(bytes, KERNEL_PAGE, &request.size_bytes))
-        return tts_error_set(err, TTS_E_RANGE, "the kernel binary is past 64 bits");
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the size of the kernel binary does not fit in 64 bits");
     return tts_device_alloc(d, &request, out, err);
 }
 
@@ -98,14 +99,16 @@ static enum tts_status check_budget(struct tts_device *d, uint64_t bytes, bool *
     uint64_t budget, sum = 0;
     const struct tts_fact *fact = d->chip.fact;
     if (!pad(fact[TTS_FACT_TRACE_REGION].value, fact[TTS_FACT_DRAM_ALIGNMENT].value, &budget))
-        return tts_error_set(err, TTS_E_RANGE, "the trace region is past 64 bits");
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the size of the trace region does not fit in 64 bits");
     for (size_t i = 0; i < d->trace_count; i++)
         sum += d->traces[i].bytes;
     assert(sum <= budget);
     if (bytes <= budget - sum)
         return TTS_OK;
     if (__builtin_add_overflow(sum, bytes, &sum))
-        return tts_error_set(err, TTS_E_RANGE, "the traces are past 64 bits");
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the size of all traces together does not fit in 64 bits");
     tts_device_refuse(d, &(struct tts_failure){.kind = TTS_FAILURE_TRACE,
                                                .pool = TTS_POOL_TRACE,
                                                .requested_bytes = sum,
@@ -174,7 +177,7 @@ enum tts_status tts_device_alloc_trace(struct tts_device *d, uint64_t bytes,
         return tts_device_alloc(d, &request, out, err); /* fails and says what is missing */
     request.page_bytes = tts_trace_page(bytes, pool->layout.banks);
     if (!pad(bytes, request.page_bytes, &request.size_bytes))
-        return tts_error_set(err, TTS_E_RANGE, "the trace is past 64 bits");
+        return tts_error_set(err, TTS_E_RANGE, "the size of the trace does not fit in 64 bits");
     enum tts_status status = reserve_trace(d, err);
     if (status == TTS_OK && place)
         status = in_region ? check_budget(d, request.size_bytes, &place, err)

@@ -42,7 +42,9 @@ static enum tts_status check_cores(enum tts_pool pool, const struct tts_shard_co
     for (size_t i = 0; i < cores->count; i++) {
         const struct tts_core_range *range = &cores->ranges[i];
         if (range->x0 > range->x1 || range->y0 > range->y1)
-            return tts_error_set(err, TTS_E_INVALID, "core range %u-%u..%u-%u is backwards",
+            return tts_error_set(err, TTS_E_INVALID,
+                                 "core range %u-%u..%u-%u is backwards: give the corner with "
+                                 "the smaller coordinates first",
                                  range->x0, range->y0, range->x1, range->y1);
         if (range->x1 >= columns || range->y1 >= rows)
             return tts_error_set(err, TTS_E_INVALID,
@@ -52,7 +54,7 @@ static enum tts_status check_cores(enum tts_pool pool, const struct tts_shard_co
         for (size_t j = 0; j < i; j++)
             if (ranges_meet(range, &cores->ranges[j]))
                 return tts_error_set(
-                    err, TTS_E_INVALID, "core %u-%u is in two of the ranges",
+                    err, TTS_E_INVALID, "core %u-%u is in two core ranges",
                     range->x0 > cores->ranges[j].x0 ? range->x0 : cores->ranges[j].x0,
                     range->y0 > cores->ranges[j].y0 ? range->y0 : cores->ranges[j].y0);
     }
@@ -91,8 +93,8 @@ static enum tts_status check_tensor(const struct tts_shard *shard, uint64_t page
         ceil_div(shard->tensor_height_pages, shard->shard_height / shard->page_height) *
         ceil_div(shard->tensor_width_pages, shard->shard_width / shard->page_width);
     if (shards > cores)
-        return tts_error_set(err, TTS_E_INVALID, "%" PRIu64 " shards for %" PRIu32 " cores",
-                             shards, cores);
+        return tts_error_set(err, TTS_E_INVALID,
+                             "%" PRIu64 " shards do not fit %" PRIu32 " cores", shards, cores);
     return TTS_OK;
 }
 
@@ -101,7 +103,9 @@ static enum tts_status check_classic(const struct tts_shard *shard, uint64_t pag
 {
     uint64_t held;
     if (shard->page_height == 0 || shard->page_width == 0)
-        return tts_error_set(err, TTS_E_INVALID, "a page of %" PRIu64 "x%" PRIu64 " elements",
+        return tts_error_set(err, TTS_E_INVALID,
+                             "a page has %" PRIu64 "x%" PRIu64
+                             " elements, expected at least 1x1",
                              shard->page_height, shard->page_width);
     uint64_t height = shard->shard_height / shard->page_height;
     uint64_t width = shard->shard_width / shard->page_width;
@@ -110,7 +114,8 @@ static enum tts_status check_classic(const struct tts_shard *shard, uint64_t pag
     out->cores_used = tts_shard_core_count(&shard->cores);
     if (__builtin_mul_overflow(height, width, &out->pages_per_core) ||
         __builtin_mul_overflow(out->pages_per_core, (uint64_t)out->cores_used, &held))
-        return tts_error_set(err, TTS_E_RANGE, "the shards are past 64 bits");
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the size of the shards does not fit in 64 bits");
     if (pages > held)
         return tts_error_set(err, TTS_E_INVALID,
                              "the buffer has %" PRIu64 " pages, its shards hold %" PRIu64,
@@ -163,7 +168,8 @@ static enum tts_status check_shape(const struct tts_distribution *spread, uint64
         if (__builtin_mul_overflow(tensor, spread->tensor[i], &tensor) ||
             __builtin_mul_overflow(across, spread->shard[i], &across) ||
             __builtin_mul_overflow(padded, across, &padded))
-            return tts_error_set(err, TTS_E_RANGE, "the shards are past 64 bits");
+            return tts_error_set(err, TTS_E_RANGE,
+                                 "the size of the shards does not fit in 64 bits");
     }
     if (tensor != pages)
         return tts_error_set(err, TTS_E_INVALID,

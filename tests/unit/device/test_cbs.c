@@ -214,7 +214,8 @@ T_TEST(ranges_that_cannot_be_are_refused)
         const char *text;
     } cases[] = {
         {{{0, 0, 7, 6}, {7, 6, 7, 6}},
-         "core range [7-6 - 7-6] overlaps another of the same circular buffer (grid 8x7)"},
+         "core range [7-6 - 7-6] overlaps another range of the same circular buffer (grid "
+         "8x7)"},
         {{{0, 0, 1, 1}, {0, 0, 8, 0}},
          "core range [0-0 - 8-0] is not inside the compute grid (grid 8x7)"},
         {{{0, 0, 1, 1}, {2, 2, 3, 7}},
@@ -246,8 +247,11 @@ T_TEST(pages_and_indices_that_cannot_be_are_refused_for_global_ones_too)
         uint64_t total_bytes;
         const char *text;
     } cases[] = {
-        {{{32, 0}}, 1, 32, "buffer index 32 is too high, a core has 32"},
-        {{{UINT32_MAX, 0}}, 1, 32, "buffer index 4294967295 is too high, a core has 32"},
+        {{{32, 0}}, 1, 32, "buffer index 32 is too high: a core has only 32 indices"},
+        {{{UINT32_MAX, 0}},
+         1,
+         32,
+         "buffer index 4294967295 is too high: a core has only 32 indices"},
         {{{5, 0}, {5, 0}}, 2, 32, "buffer index 5 is named twice"},
         {{{0, 32}, {1, 33}},
          2,
@@ -297,16 +301,16 @@ T_TEST(an_index_is_used_once_on_a_core)
     struct tts_cb_index three = {3, 0}, four = {4, 0};
     struct tts_cb cb = with_index(&left, &three);
     added(cbs, &cb);
-    refused(cbs, cb, TTS_E_INVALID, "buffer index 3 is used on core 0-0 already");
+    refused(cbs, cb, TTS_E_INVALID, "buffer index 3 is already in use on core 0-0");
     refused(cbs, with_index(&all, &three), TTS_E_INVALID,
-            "buffer index 3 is used on core 0-0 already");
+            "buffer index 3 is already in use on core 0-0");
     cb = with_index(&left, &four);
     added(cbs, &cb);
     cb = with_index(&right, &three);
     cb.global = true;
     added(cbs, &cb); /* a global circular buffer uses its index too */
     refused(cbs, with_index(&corner, &three), TTS_E_INVALID,
-            "buffer index 3 is used on core 7-7 already");
+            "buffer index 3 is already in use on core 7-7");
     T_TRUE(tts_cbs_at(cbs, 3) == NULL);
     tts_cbs_free(cbs);
 }
@@ -318,18 +322,20 @@ T_TEST(what_ends_past_64_bits_is_out_of_range_and_changes_nothing)
     struct tts_cbs *cbs = cbs_of(config);
     struct tts_core_range one = {1, 1, 1, 1}, row = {0, 1, 7, 1};
     struct tts_cb cb = {.ranges = &one, .range_count = 1, .total_bytes = UINT64_MAX - BASE + 1};
-    refused(cbs, cb, TTS_E_RANGE,
-            "circular buffer of 18446744073709445952 bytes ends past 64 bits");
+    refused(
+        cbs, cb, TTS_E_RANGE,
+        "the end of a circular buffer of 18446744073709445952 bytes does not fit in 64 bits");
     cb.total_bytes--;
     T_EQ(added(cbs, &cb), BASE); /* the circular buffer ends at the last address */
     refused(cbs, (struct tts_cb){.ranges = &row, .range_count = 1}, TTS_E_RANGE,
-            "circular buffer of 0 bytes ends past 64 bits");
+            "the end of a circular buffer of 0 bytes does not fit in 64 bits");
     struct tts_cb far = {.ranges = &row,
                          .range_count = 1,
                          .total_bytes = 2,
                          .global = true,
                          .global_address = UINT64_MAX - 1};
-    refused(cbs, far, TTS_E_RANGE, "circular buffer of 2 bytes ends past 64 bits");
+    refused(cbs, far, TTS_E_RANGE,
+            "the end of a circular buffer of 2 bytes does not fit in 64 bits");
     far.total_bytes = 1;
     T_EQ(added(cbs, &far), UINT64_MAX - 1);
     T_EQ(on(cbs, (struct tts_core_range){0, 0, 7, 0}, 32), BASE);
@@ -414,7 +420,7 @@ T_TEST(a_program_holds_4096_and_not_one_more)
         T_EQ(on(cbs, (struct tts_core_range){x, 0, x + 3, 7}, 32), BASE + i / 2 * 32);
     }
     struct tts_cb cb = {.ranges = &all, .range_count = 1, .total_bytes = 1};
-    refused(cbs, cb, TTS_E_RANGE, "program has 4096 circular buffers, that is the most");
+    refused(cbs, cb, TTS_E_RANGE, "the program already has 4096 circular buffers, the maximum");
     room_is(cbs, 0, 65536, BASE + 65536);
     T_EQ(tts_cbs_at(cbs, TTS_CBS_MAX - 1)->address, BASE + 65504);
     T_TRUE(tts_cbs_at(cbs, TTS_CBS_MAX) == NULL);
@@ -443,7 +449,7 @@ T_TEST(the_largest_grid_has_its_last_core_and_64_ranges)
     T_EQ(room_of(cbs, &no_buffers, 63, 62).cb_bytes, 64);
     struct tts_core_range corner = {63, 0, 63, 0};
     refused(cbs, with_index(&corner, &last), TTS_E_INVALID,
-            "buffer index 63 is used on core 63-0 already");
+            "buffer index 63 is already in use on core 63-0");
     tts_cbs_free(cbs);
 }
 

@@ -135,5 +135,5 @@ T_TEST(all_of_dram_can_be_counted)
     T_EQ(tts_chip_check(&chip, NULL), TTS_OK); /* the product is 2^63 */
     T_EQ(tts_chip_set(&chip, "dram_banks", "262144", NULL), TTS_OK);
     T_EQ(tts_chip_check(&chip, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "'dram_banks' times 'dram_bank_size' is past 64 bits");
+    T_STR_EQ(err.text, "'dram_banks' times 'dram_bank_size' does not fit in 64 bits");
 }

@@ -129,7 +129,7 @@ T_TEST(counts_do_not_go_past_64_bits)
         taken(device, huge);
         struct snapshot was = snapshot_of(device);
         T_EQ(tts_device_alloc(device, &huge, &buffer, &err), TTS_E_RANGE);
-        T_STR_EQ(err.text, "the buffers together are past 64 bits");
+        T_STR_EQ(err.text, "the size of all buffers together does not fit in 64 bits");
         is_as_it_was(device, &was);
         taken(device, pages_in(TTS_POOL_L1, 1, (UINT64_C(1) << 62) - 4096));
         T_TRUE(stats_of(device, TTS_POOL_L1).peak_bytes >= (UINT64_C(1) << 63) - 4096);

@@ -291,13 +291,13 @@ T_TEST(only_sharded_l1_buffers_of_a_hybrid_device_can_be_of_single_cores)
     struct tts_device *device = device_of("n150");
     struct own a;
     own_init(&a, &row, K, TTS_PLACE_DEFAULT);
-    invalid(device, &a.request, "buffers of one core need the HYBRID mode");
+    invalid(device, &a.request, "buffers on single cores need the HYBRID mode");
     tts_device_free(device);
     struct tts_chip chip = chip_of("grayskull");
     set(&chip, "grid", "8x8");
     device = device_on(chip, (struct tts_device_config){.hybrid = true}, NULL);
     invalid(device, &a.request,
-            "buffers of one core need the HYBRID mode, and the facts of DRAM");
+            "buffers on single cores need the HYBRID mode, and the facts of DRAM");
     tts_device_free(device);
     device = hybrid_in(TTS_MODE_PLACE);
     struct tts_request request = pages_in(TTS_POOL_L1, 64, K);

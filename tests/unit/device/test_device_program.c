@@ -25,7 +25,8 @@ T_TEST(a_kernel_binary_is_in_dram_from_the_top_in_pages_of_2048)
     struct tts_error err;
     struct tts_buffer buffer = {.address = 7};
     T_EQ(tts_device_alloc_kernel(device, UINT64_MAX, &buffer, &err), TTS_E_RANGE);
-    T_TRUE(says(&err, "the kernel binary is past 64 bits") && buffer.address == 7);
+    T_TRUE(says(&err, "the size of the kernel binary does not fit in 64 bits") &&
+           buffer.address == 7);
     T_EQ(tts_device_alloc_kernel(device, DRAM_TOP * 12, &buffer, &err), TTS_E_FULL);
     T_EQ(tts_device_failure(device)->requested_bytes, DRAM_TOP * 12);
     T_EQ(stats_of(device, TTS_POOL_DRAM).buffers, 3);
@@ -149,7 +150,7 @@ T_TEST(traces_fill_the_budget_of_their_region_and_give_it_back)
     T_EQ(half_trace(device).address, b.address);
     struct tts_error err;
     T_EQ(tts_device_alloc_trace(device, UINT64_MAX - 8192, &a, &err), TTS_E_RANGE);
-    T_TRUE(says(&err, "the traces are past 64 bits"));
+    T_TRUE(says(&err, "the size of all traces together does not fit in 64 bits"));
     tts_device_free(device);
     device = with_region(TTS_MODE_PLACE, "102400");
     trace(device, 1);
@@ -237,7 +238,7 @@ T_TEST(a_trace_without_a_region_is_in_dram_from_the_top)
     T_EQ(stats_of(device, TTS_POOL_DRAM).buffers, 0);
     struct tts_error err;
     T_EQ(tts_device_alloc_trace(device, UINT64_MAX, &a, &err), TTS_E_RANGE);
-    T_TRUE(says(&err, "the trace is past 64 bits"));
+    T_TRUE(says(&err, "the size of the trace does not fit in 64 bits"));
     T_EQ(tts_device_alloc_trace(device, DRAM_TOP * 12, &a, &err), TTS_E_FULL);
     T_EQ(tts_device_failure(device)->kind, TTS_FAILURE_SPACE);
     tts_device_free(device);

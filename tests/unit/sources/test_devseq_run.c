@@ -130,7 +130,7 @@ T_TEST(what_the_device_cannot_take_ends_the_run)
                    "core range [0-8 - 0-8] is not inside the compute grid (grid 8x8)");
     expect_refusal(rig, "cb 8 cores=0-0 offset=1", TTS_E_SYNTAX, "'offset=' needs 'on='");
     expect_refusal(rig, "kernel 18446744073709551615", TTS_E_RANGE,
-                   "the kernel binary is past 64 bits");
+                   "the size of the kernel binary does not fit in 64 bits");
     rig_end(rig);
 }
 
@@ -277,7 +277,7 @@ T_TEST(pages_that_cannot_be_told_are_said_to_be)
                    "the pages of 's' are unknown: give 'tensor='");
     /* A tensor of 3x3 pages needs four shards, but only three cores are given. */
     expect_refusal(rig, "shard l1 classic 18432 2048 tensor=3x3 shard=2x2 cores=0-0..2-0 as=t",
-                   TTS_E_INVALID, "4 shards for 3 cores");
+                   TTS_E_INVALID, "4 shards do not fit 3 cores");
     rig_end(rig);
 }
 
