@@ -87,15 +87,16 @@ static enum tts_status check(struct tts_tracker *t, const struct tts_device *dev
                              uint32_t id, struct tts_error *err)
 {
     if (tts_device_is_observed(device))
-        return tts_error_set(err, TTS_E_BUSY, "the device is watched already, detach it there");
+        return tts_error_set(err, TTS_E_BUSY,
+                             "the device is already attached to a tracker: detach it first");
     for (const struct tts_attached *at = t->attached; at; at = at->next)
         if (at->id == id)
-            return tts_error_set(err, TTS_E_BUSY, "a device is attached as %u, give another id",
+            return tts_error_set(err, TTS_E_BUSY, "device id %u is in use: give another id",
                                  id);
     if (!tts_fold_know(t->fold, id))
         return tts_error_set(err, TTS_E_RANGE,
-                             "%u devices are or were known, raise devices_max or give the id "
-                             "of one that is gone",
+                             "the tracker already knows %u devices, its limit: raise "
+                             "devices_max, or give the id of a detached device",
                              t->limits.devices_max);
     return TTS_OK;
 }
@@ -104,7 +105,7 @@ enum tts_status tts_tracker_attach(struct tts_tracker *t, struct tts_device *dev
                                    uint32_t id, struct tts_error *err)
 {
     if (!t || !device)
-        return tts_error_set(err, TTS_E_INVALID, "no %s, give one", t ? "device" : "tracker");
+        return tts_error_set(err, TTS_E_INVALID, "the %s is NULL", t ? "device" : "tracker");
     tts_tracker_enter(t);
     struct tts_attached *at = NULL;
     enum tts_status status = check(t, device, id, err);
@@ -143,7 +144,7 @@ enum tts_status tts_tracker_detach(struct tts_tracker *t, struct tts_device *dev
                                    struct tts_error *err)
 {
     if (!t || !device)
-        return tts_error_set(err, TTS_E_INVALID, "no %s, give one", t ? "device" : "tracker");
+        return tts_error_set(err, TTS_E_INVALID, "the %s is NULL", t ? "device" : "tracker");
     tts_tracker_enter(t);
     struct tts_attached **link = &t->attached;
     while (*link && (*link)->device != device)
@@ -152,7 +153,8 @@ enum tts_status tts_tracker_detach(struct tts_tracker *t, struct tts_device *dev
     if (*link)
         detach(t, link);
     else
-        status = tts_error_set(err, TTS_E_NOT_FOUND, "the device is not attached here");
+        status =
+            tts_error_set(err, TTS_E_NOT_FOUND, "the device is not attached to this tracker");
     tts_tracker_leave(t);
     return status;
 }

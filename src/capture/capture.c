@@ -32,7 +32,7 @@ enum tts_status tts_capture_new(struct tts_tracker *t, struct tts_capture **out,
                                 struct tts_error *err)
 {
     if (!t || !out)
-        return tts_error_set(err, TTS_E_INVALID, "no %s, give one", t ? "'out'" : "tracker");
+        return tts_error_set(err, TTS_E_INVALID, "%s is NULL", t ? "'out'" : "the tracker");
     struct tts_capture *c = t->alloc->alloc(t->alloc->ctx, sizeof *c);
     if (!c)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
@@ -186,10 +186,12 @@ size_t tts_phase_name_clip(const char *name, char out[TTS_PHASE_NAME_MAX + 1])
 static enum tts_status check(const struct tts_capture *c, struct tts_error *err)
 {
     if (!c)
-        return tts_error_set(err, TTS_E_INVALID, "no capture, make one with tts_capture_new()");
-    if (!c->tracker)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the tracker of this capture was freed, make both anew");
+                             "the capture is NULL: make one with tts_capture_new()");
+    if (!c->tracker)
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "the tracker of this capture was freed: make a new tracker and capture");
     return TTS_OK;
 }
 
@@ -216,11 +218,11 @@ enum tts_status tts_capture_begin(struct tts_capture *c, enum tts_capture_mode m
         return status;
     if ((unsigned)mode > TTS_CAPTURE_NO_DISPATCH)
         return tts_error_set(err, TTS_E_INVALID,
-                             "unknown mode %d, give TTS_CAPTURE_NORMAL or _NO_DISPATCH",
+                             "unknown mode %d: give TTS_CAPTURE_NORMAL or _NO_DISPATCH",
                              (int)mode);
     if (c->is_active)
         return tts_error_set(err, TTS_E_BUSY,
-                             "the capture is active, end it first or make another one");
+                             "the capture is active: end it first, or make another capture");
     tts_tracker_enter(c->tracker);
     start(c, mode == TTS_CAPTURE_NO_DISPATCH);
     tts_tracker_leave(c->tracker);
@@ -285,9 +287,9 @@ enum tts_status tts_capture_snapshot(struct tts_capture *c, const char *name,
     if (status != TTS_OK)
         return status;
     if (!c->is_active)
-        return tts_error_set(err, TTS_E_INVALID, "the capture is not active, begin it first");
+        return tts_error_set(err, TTS_E_INVALID, "the capture is not active: begin it first");
     if (!name)
-        return tts_error_set(err, TTS_E_INVALID, "a phase needs a name, give one");
+        return tts_error_set(err, TTS_E_INVALID, "the name of the phase is missing");
     return finish_phase(c, name, false, err);
 }
 
@@ -338,7 +340,7 @@ enum tts_status tts_capture_get(const struct tts_capture *c, const char *name,
     const struct tts_phase *found = NULL;
     size_t matches = 0;
     if (!c || !out)
-        return tts_error_set(err, TTS_E_INVALID, "no %s, give one", c ? "'out'" : "capture");
+        return tts_error_set(err, TTS_E_INVALID, "%s is NULL", c ? "'out'" : "the capture");
     char kept[TTS_PHASE_NAME_MAX + 1];
     tts_phase_name_clip(name ? name : TTS_PHASE_END, kept);
     for (size_t i = 0; i < c->count; i++) {
@@ -348,11 +350,11 @@ enum tts_status tts_capture_get(const struct tts_capture *c, const char *name,
         matches++;
     }
     if (matches == 0)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "no phase '%.60s' among the %zu that ended",
-                             kept, c->count);
+        return tts_error_set(err, TTS_E_NOT_FOUND,
+                             "no phase '%.60s' among the %zu finished phases", kept, c->count);
     if (matches > 1)
         return tts_error_set(err, TTS_E_AMBIGUOUS,
-                             "%zu phases are called '%.60s', take them by index", matches,
+                             "%zu phases are called '%.60s': get each by its index", matches,
                              kept);
     *out = found;
     return TTS_OK;
@@ -361,7 +363,7 @@ enum tts_status tts_capture_get(const struct tts_capture *c, const char *name,
 enum tts_status tts_capture_print(const struct tts_capture *c, FILE *out, struct tts_error *err)
 {
     if (!c || !out)
-        return tts_error_set(err, TTS_E_INVALID, "no %s, give one", c ? "file" : "capture");
+        return tts_error_set(err, TTS_E_INVALID, "%s is NULL", c ? "the file" : "the capture");
     size_t len = tts_capture_text(c, NULL, 0);
     char *text = c->alloc->alloc(c->alloc->ctx, len + 1);
     if (!text)

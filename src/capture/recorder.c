@@ -29,19 +29,20 @@ static enum tts_status check(const struct tts_tracker *t,
                              struct tts_recorder *const *out, struct tts_error *err)
 {
     if (!t || !config || !out)
-        return tts_error_set(err, TTS_E_INVALID, "no %s, give one",
-                             !t        ? "tracker"
-                             : !config ? "configuration"
+        return tts_error_set(err, TTS_E_INVALID, "%s is NULL",
+                             !t        ? "the tracker"
+                             : !config ? "the configuration"
                                        : "'out'");
     if (!config->path || !config->path[0])
-        return tts_error_set(err, TTS_E_INVALID, "no path to record to, give one");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "the path of the recording is missing: give 'path'");
     static const struct tts_recorder_config nothing;
     if (memcmp(config->reserved, nothing.reserved, sizeof nothing.reserved) != 0)
         return tts_error_set(err, TTS_E_INVALID, "a reserved field is not 0");
     uint64_t keep = config->keep_bytes;
     if (keep != 0 && (keep < TTS_RECORDER_KEEP_MIN || keep > KEEP_MAX))
         return tts_error_set(err, TTS_E_RANGE,
-                             "keep_bytes is %" PRIu64 ", give 0, or %" PRIu64 " to %" PRIu64,
+                             "keep_bytes is %" PRIu64 ": give 0, or %" PRIu64 " to %" PRIu64,
                              keep, TTS_RECORDER_KEEP_MIN, KEEP_MAX);
     return TTS_OK;
 }
@@ -54,9 +55,10 @@ static enum tts_status claim(struct tts_tracker *t, struct tts_error *err)
     bool is_free = !t->has_recorder;
     t->has_recorder = true;
     tts_tracker_leave(t);
-    return is_free ? TTS_OK
-                   : tts_error_set(err, TTS_E_BUSY,
-                                   "the tracker has a recorder, end that one first");
+    return is_free
+               ? TTS_OK
+               : tts_error_set(err, TTS_E_BUSY,
+                               "the tracker already has a recorder: end that recorder first");
 }
 
 static void unclaim(struct tts_tracker *t)
@@ -127,8 +129,8 @@ static enum tts_status no_forkmark(int reason, struct tts_error *err)
     if (reason == ENOMEM)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     return tts_error_set_errno(err, TTS_E_IO, reason,
-                               "cannot record: a child process would write to the same file, "
-                               "run on Linux 4.14 or later");
+                               "cannot record: on this kernel a child process would write to "
+                               "the same file; use Linux 4.14 or later");
 }
 
 static enum tts_status new_recorder(struct tts_tracker *t, uint64_t keep_bytes,
@@ -168,7 +170,7 @@ static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_erro
     if (r->stopped == TTS_RECORDER_LEFT)
         return tts_error_set(
             err, TTS_E_INVALID,
-            "stopped recording in a child process, begin another recording in it");
+            "a recording stops in a child process: begin another recording there");
     return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
 }
 

@@ -18,25 +18,25 @@ static const char *advice(int sys_errno)
     switch (sys_errno) {
     case ENOENT:
     case ENOTDIR:
-        return "make its directory first";
+        return "make the directory first";
     case EISDIR:
-        return "name a file in it";
+        return "name a file in this directory";
     case EACCES:
     case EPERM:
     case EROFS:
-        return "give one that may be written";
+        return "give a path that may be written";
     case ENOSPC:
     case EDQUOT:
-        return "make room or record elsewhere";
+        return "free some space, or record to another disk";
     case EFBIG:
-        return "raise the limit (ulimit -f)";
+        return "raise the limit with 'ulimit -f'";
     case ENAMETOOLONG:
-        return "shorten it";
+        return "give a shorter path";
     case EMFILE:
     case ENFILE:
         return "close other files first";
     default:
-        return "record elsewhere";
+        return "record to another file";
     }
 }
 
@@ -54,7 +54,7 @@ enum tts_status tts_recorder_file_error(struct tts_error *err, int sys_errno, co
 {
     enum tts_status status = sys_errno == ENOMEM ? TTS_E_NOMEM : TTS_E_IO;
     const char *shown = tail(path);
-    return tts_error_set_errno(err, status, sys_errno, "%s '%s%s', %s",
+    return tts_error_set_errno(err, status, sys_errno, "%s '%s%s' (%s)",
                                has_begun ? "stopped recording to" : "cannot record to",
                                shown == path ? "" : "...", shown, advice(sys_errno));
 }
@@ -62,10 +62,11 @@ enum tts_status tts_recorder_file_error(struct tts_error *err, int sys_errno, co
 static enum tts_status file_busy(struct tts_error *err, const char *path)
 {
     const char *shown = tail(path);
-    return tts_error_set(err, TTS_E_BUSY,
-                         "'%s%s' is in use by another recorder, give each one its own path "
-                         "(%%p: process id, %%r: rank)",
-                         shown == path ? "" : "...", shown);
+    return tts_error_set(
+        err, TTS_E_BUSY,
+        "'%s%s' is in use by another recorder: give each recorder its own path "
+        "(%%p: process id, %%r: rank)",
+        shown == path ? "" : "...", shown);
 }
 
 /* --- locks ------------------------------------------------------------------------------ */

@@ -222,7 +222,7 @@ static TTS_COLD enum tts_status drop(struct tts_tracker *t, struct tts_error *er
 {
     atomic_fetch_add_explicit(&t->dropped, 1, memory_order_relaxed);
     return tts_error_set(err, TTS_E_FULL,
-                         "event dropped: %d events wait and no thread folds them",
+                         "event dropped: %d events are waiting already, which is the maximum",
                          TTS_INBOX_EVENTS);
 }
 
@@ -305,7 +305,7 @@ enum tts_status tts_tracker_post(struct tts_tracker *t, const struct tts_event *
                                  struct tts_error *err)
 {
     if (TTS_UNLIKELY(!t || !event))
-        return tts_error_set(err, TTS_E_INVALID, "no %s, give one", t ? "event" : "tracker");
+        return tts_error_set(err, TTS_E_INVALID, "the %s is NULL", t ? "event" : "tracker");
     if (!tts_tracker_is_on(t))
         return TTS_OK;
     enum tts_status status = tts_event_check(event, err);

@@ -66,7 +66,7 @@ enum tts_status tts_tracker_chip(struct tts_tracker *t, uint32_t chip, uint32_t 
                                  struct tts_error *err)
 {
     if (!t)
-        return tts_error_set(err, TTS_E_INVALID, "no tracker, give one");
+        return tts_error_set(err, TTS_E_INVALID, "the tracker is NULL");
     tts_tracker_enter(t);
     enum tts_status status = tts_fold_chip(t->fold, chip, mesh, err);
     if (status == TTS_OK && t->recorder)

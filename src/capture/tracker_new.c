@@ -17,7 +17,8 @@ static enum tts_status limit(const char *name, uint32_t asked, uint32_t usual, u
                              uint32_t *out, struct tts_error *err)
 {
     if (asked > most)
-        return tts_error_set(err, TTS_E_RANGE, "%s is %u, give at most %u", name, asked, most);
+        return tts_error_set(err, TTS_E_RANGE, "%s is %u, but the maximum is %u", name, asked,
+                             most);
     *out = asked ? asked : usual;
     return TTS_OK;
 }
@@ -47,7 +48,7 @@ enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
 {
     struct tts_tracker_config limits = {0};
     if (!out)
-        return tts_error_set(err, TTS_E_INVALID, "no place for the tracker, give 'out'");
+        return tts_error_set(err, TTS_E_INVALID, "'out' is NULL: give a place for the tracker");
     enum tts_status status = limits_of(config, &limits, err);
     if (status != TTS_OK)
         return status;
@@ -66,7 +67,7 @@ enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
     if (status != TTS_OK) {
         alloc->free(alloc->ctx, t, sizeof *t);
         return tts_error_set(err, status,
-                             "out of memory for %u live buffers, give a lower live_max",
+                             "out of memory for %u live buffers: give a lower live_max",
                              limits.live_max);
     }
     *out = t;

@@ -43,13 +43,14 @@ static enum tts_status check_core_range(struct tts_core_range r, struct tts_erro
                    r.y1 < TTS_GRID_SIDE_MAX))
         return TTS_OK;
     if (r.x0 > r.x1 || r.y0 > r.y1)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "core range [%u-%u - %u-%u] is backwards: give the smaller "
-                             "corner first",
-                             r.x0, r.y0, r.x1, r.y1);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "core range [%u-%u - %u-%u] is backwards: give the corner with the "
+            "smaller coordinates first",
+            r.x0, r.y0, r.x1, r.y1);
     return tts_error_set(err, TTS_E_INVALID,
-                         "core range [%u-%u - %u-%u] is off the largest grid: coordinates are "
-                         "0 to %d",
+                         "core range [%u-%u - %u-%u] is outside the largest grid: coordinates "
+                         "are 0 to %d",
                          r.x0, r.y0, r.x1, r.y1, TTS_GRID_SIDE_MAX - 1);
 }
 
@@ -67,7 +68,7 @@ static enum tts_status check_range_overlaps(const struct tts_event *event,
             if (do_ranges_overlap(r[i], r[k]))
                 return tts_error_set(err, TTS_E_INVALID,
                                      "core ranges [%u-%u - %u-%u] and [%u-%u - %u-%u] overlap: "
-                                     "name every core once",
+                                     "give every core once",
                                      r[k].x0, r[k].y0, r[k].x1, r[k].y1, r[i].x0, r[i].y0,
                                      r[i].x1, r[i].y1);
         }
@@ -79,11 +80,11 @@ static enum tts_status check_core_ranges(const struct tts_event *event, struct t
 {
     if (!event->ranges)
         return tts_error_set(err, TTS_E_INVALID,
-                             "'%s' has %zu core ranges at NULL: give the ranges",
+                             "'%s' event with %zu core ranges has ranges NULL: give the ranges",
                              tts_event_kind_name(event->kind), event->range_count);
     if (event->range_count > TTS_RANGES_MAX)
         return tts_error_set(
-            err, TTS_E_INVALID, "'%s' has %zu core ranges: give at most %d, join neighbours",
+            err, TTS_E_INVALID, "'%s' event has %zu core ranges: give at most %d",
             tts_event_kind_name(event->kind), event->range_count, TTS_RANGES_MAX);
     for (size_t i = 0; i < event->range_count; i++) {
         enum tts_status status = check_core_range(event->ranges[i], err);
@@ -99,9 +100,9 @@ TTS_COLD static enum tts_status is_too_large(const struct tts_event *event,
                                              struct tts_error *err)
 {
     bool is_size = event->kind <= TTS_EVENT_FREE && event->size_bytes > TTS_EVENT_SIZE_MAX;
-    return tts_error_set(
-        err, TTS_E_RANGE, "'%s' has %s above 2^%d bytes, which nothing has: check it",
-        tts_event_kind_name(event->kind), is_size ? "a size" : "bytes", is_size ? 52 : 62);
+    return tts_error_set(err, TTS_E_RANGE, "'%s' event has %s above the limit of 2^%d bytes",
+                         tts_event_kind_name(event->kind),
+                         is_size ? "a size" : "a number of bytes", is_size ? 52 : 62);
 }
 
 static enum tts_status check_event_sizes(const struct tts_event *event, struct tts_error *err)
@@ -112,14 +113,14 @@ static enum tts_status check_event_sizes(const struct tts_event *event, struct t
         return is_too_large(event, err);
     if (TTS_UNLIKELY(event->block_bytes != 0 && event->block_bytes < event->bytes_per_bank))
         return tts_error_set(err, TTS_E_INVALID,
-                             "block of %" PRIu64 " bytes is less than the %" PRIu64
-                             " of its fullest bank: give 0 or more than that",
+                             "block_bytes %" PRIu64 " is less than bytes_per_bank %" PRIu64
+                             ": give 0 if block_bytes is unknown",
                              event->block_bytes, event->bytes_per_bank);
     if (TTS_UNLIKELY(tts_pool_is_l1(event->pool) && event->size_bytes > 0 &&
                      event->bytes_per_bank == 0))
         return tts_error_set(err, TTS_E_INVALID,
                              "'%s' in %s of buffer %" PRIu64
-                             " has no bytes_per_bank: give what its fullest bank holds",
+                             " has no bytes_per_bank: give the bytes in its fullest bank",
                              tts_event_kind_name(event->kind),
                              event->pool == TTS_POOL_L1 ? "L1" : "L1_SMALL", event->id);
     return TTS_OK;
@@ -132,8 +133,8 @@ static enum tts_status check_event_request(const struct tts_event *event, struct
                    event->address <= TTS_EVENT_BYTES_MAX))
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID,
-                         "buffer %" PRIu64 " has an address, page, placement or number of "
-                         "cores that nothing has: check them",
+                         "buffer %" PRIu64 " has an impossible address, page_bytes, placement "
+                         "or number of cores",
                          event->id);
 }
 
@@ -149,9 +150,9 @@ static enum tts_status check_buffer_event(const struct tts_event *event, struct 
         TTS_LIKELY(event->range_count == 0))
         return status;
     if (!tts_pool_is_l1(event->pool))
-        return tts_error_set(err, TTS_E_INVALID,
-                             "buffer %" PRIu64 " has cores but is not in L1: give no ranges",
-                             event->id);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "buffer %" PRIu64 " has core ranges but is not in L1: give no ranges", event->id);
     return check_core_ranges(event, err);
 }
 
@@ -161,7 +162,7 @@ static enum tts_status check_cb_event(const struct tts_event *event, struct tts_
         return is_too_large(event, err);
     if (event->range_count == 0)
         return tts_error_set(err, TTS_E_INVALID,
-                             "'%s' has no core ranges: give the cores it is on",
+                             "'%s' event has no core ranges: give the ranges",
                              tts_event_kind_name(event->kind));
     return check_core_ranges(event, err);
 }
@@ -171,7 +172,7 @@ static enum tts_status check_failure_event(const struct tts_event *event, struct
     const struct tts_failure *failure = event->failure;
     if (!failure)
         return tts_error_set(err, TTS_E_INVALID,
-                             "'failure' has no circumstances: give a tts_failure");
+                             "'failure' event has no tts_failure: set 'failure'");
     if ((unsigned)failure->kind > TTS_FAILURE_TRACE_OVERLAP ||
         failure->kind == TTS_FAILURE_NONE || (unsigned)failure->pool >= TTS_POOLS)
         return tts_error_set(err, TTS_E_INVALID,
@@ -194,8 +195,8 @@ enum tts_status tts_event_check(const struct tts_event *event, struct tts_error 
     case TTS_EVENT_OP_BEGIN:
         if (!event->name && event->name_len > 0)
             return tts_error_set(err, TTS_E_INVALID,
-                                 "operation has a name of %zu bytes at NULL: give the name, or "
-                                 "a length of 0",
+                                 "operation has name_len %zu but name NULL: give the name, or "
+                                 "name_len 0",
                                  event->name_len);
         return TTS_OK;
     case TTS_EVENT_FAILURE:

@@ -858,10 +858,11 @@ static enum tts_status check_chip(const struct tts_fold *fold, uint32_t chip, ui
                              "device %u cannot be a chip of itself: give the mesh its own id",
                              chip);
     if (part && part->mesh != TTS_FOLD_NO_DEVICE && !is_mesh_idle(&fold->devices[part->mesh]))
-        return tts_error_set(err, TTS_E_BUSY,
-                             "chip %u is in mesh %u, which has something on its cores: free it "
-                             "first",
-                             chip, fold->ids[part->mesh]);
+        return tts_error_set(
+            err, TTS_E_BUSY,
+            "chip %u is in mesh %u, which still has buffers on its cores: free "
+            "them first",
+            chip, fold->ids[part->mesh]);
     if (part && part->first_chip != TTS_FOLD_NO_DEVICE)
         return tts_error_set(err, TTS_E_INVALID,
                              "device %u is a mesh: name its chips one by one", chip);
@@ -877,10 +878,11 @@ static enum tts_status check_chip(const struct tts_fold *fold, uint32_t chip, ui
     if (part && whole &&
         (!tts_cores_have_room_on_all(&part->cores, whole->cores.all_bytes) ||
          !tts_cores_have_room(&part->cores, whole->cores.top_bytes)))
-        return tts_error_set(err, TTS_E_RANGE,
-                             "chip %u and mesh %u have too many bytes together: tell of the "
-                             "mesh first",
-                             chip, mesh);
+        return tts_error_set(
+            err, TTS_E_RANGE,
+            "chip %u and mesh %u have too many bytes together: report the mesh "
+            "before its buffers",
+            chip, mesh);
     return TTS_OK;
 }
 

@@ -608,7 +608,7 @@ T_TEST(a_recorder_that_cannot_begin_says_why)
     } catch (const Error &error) {
         is_thrown =
             error.status() == TTS_E_IO &&
-            std::string(error.what()).find("make its directory first") != std::string::npos;
+            std::string(error.what()).find("make the directory first") != std::string::npos;
     }
     T_TRUE(is_thrown && !tracker.is_on());
     Recorder recorder(tracker, t_scratch("cpp.tts"));

@@ -258,11 +258,11 @@ T_TEST(a_device_has_one_watcher_and_an_id_one_device)
     struct tts_error err;
     attach(tracker, device, 3);
     T_EQ(tts_tracker_attach(other, device, 0, &err), TTS_E_BUSY);
-    T_STR_EQ(err.text, "the device is watched already, detach it there");
+    T_STR_EQ(err.text, "the device is already attached to a tracker: detach it first");
     T_EQ(tts_tracker_attach(tracker, second, 3, &err), TTS_E_BUSY);
-    T_STR_EQ(err.text, "a device is attached as 3, give another id");
+    T_STR_EQ(err.text, "device id 3 is in use: give another id");
     T_EQ(tts_tracker_detach(tracker, second, &err), TTS_E_NOT_FOUND);
-    T_STR_EQ(err.text, "the device is not attached here");
+    T_STR_EQ(err.text, "the device is not attached to this tracker");
     T_EQ(tts_tracker_detach(tracker, device, NULL), TTS_OK);
     attach(other, device, 0);
     tts_tracker_free(other); /* detaches the device */
@@ -283,8 +283,9 @@ T_TEST(no_more_than_devices_max_attach)
     for (uint32_t i = 0; i < 4; i++)
         attach(tracker, devices[i], i);
     T_EQ(tts_tracker_attach(tracker, devices[4], 4, &err), TTS_E_RANGE);
-    T_STR_EQ(err.text, "4 devices are or were known, raise devices_max or give the id of one "
-                       "that is gone");
+    T_STR_EQ(err.text,
+             "the tracker already knows 4 devices, its limit: raise devices_max, or give "
+             "the id of a detached device");
     T_EQ(tts_tracker_detach(tracker, devices[2], NULL), TTS_OK);
     attach(tracker, devices[4], 2); /* reuses the id of a detached device */
     tts_tracker_free(tracker);

@@ -20,7 +20,7 @@ static struct tts_tracker *filled(struct tts_capture **capture)
     for (uint64_t id = 1; id <= TTS_INBOX_EVENTS; id++)
         T_EQ(post_l1(tracker, id), TTS_OK);
     T_EQ(tts_track_alloc(tracker, 0, TTS_POOL_L1, 9001, 64, 1, &err), TTS_E_FULL);
-    T_STR_EQ(err.text, "event dropped: 4096 events wait and no thread folds them");
+    T_STR_EQ(err.text, "event dropped: 4096 events are waiting already, which is the maximum");
     T_TRUE(atomic_load(&tracker->is_stuck));
     T_EQ(post_l1(tracker, 9002), TTS_E_FULL); /* the post returns without waiting */
     tts_tracker_leave(tracker);

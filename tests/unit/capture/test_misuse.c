@@ -16,25 +16,25 @@ T_TEST(every_misuse_of_a_capture_says_what_to_do)
     struct tts_capture *capture = capture_of(tracker), *other = NULL;
     const struct tts_phase *found;
     struct tts_error err;
-    says(tts_capture_new(NULL, &other, &err), TTS_E_INVALID, &err, "no tracker, give one");
-    says(tts_capture_new(tracker, NULL, &err), TTS_E_INVALID, &err, "no 'out', give one");
+    says(tts_capture_new(NULL, &other, &err), TTS_E_INVALID, &err, "the tracker is NULL");
+    says(tts_capture_new(tracker, NULL, &err), TTS_E_INVALID, &err, "'out' is NULL");
     says(tts_capture_begin(NULL, TTS_CAPTURE_NORMAL, &err), TTS_E_INVALID, &err,
-         "no capture, make one with tts_capture_new()");
+         "the capture is NULL: make one with tts_capture_new()");
     says(tts_capture_begin(capture, (enum tts_capture_mode)7, &err), TTS_E_INVALID, &err,
-         "unknown mode 7, give TTS_CAPTURE_NORMAL or _NO_DISPATCH");
+         "unknown mode 7: give TTS_CAPTURE_NORMAL or _NO_DISPATCH");
     says(tts_capture_snapshot(capture, "x", &err), TTS_E_INVALID, &err,
-         "the capture is not active, begin it first");
+         "the capture is not active: begin it first");
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, &err), TTS_OK);
     says(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, &err), TTS_E_BUSY, &err,
-         "the capture is active, end it first or make another one");
+         "the capture is active: end it first, or make another capture");
     says(tts_capture_snapshot(capture, NULL, &err), TTS_E_INVALID, &err,
-         "a phase needs a name, give one");
+         "the name of the phase is missing");
     says(tts_capture_end(NULL, "x", &err), TTS_E_INVALID, &err,
-         "no capture, make one with tts_capture_new()");
-    says(tts_capture_get(NULL, "x", &found, &err), TTS_E_INVALID, &err, "no capture, give one");
-    says(tts_capture_get(capture, "x", NULL, &err), TTS_E_INVALID, &err, "no 'out', give one");
-    says(tts_capture_print(capture, NULL, &err), TTS_E_INVALID, &err, "no file, give one");
-    says(tts_capture_print(NULL, stdout, &err), TTS_E_INVALID, &err, "no capture, give one");
+         "the capture is NULL: make one with tts_capture_new()");
+    says(tts_capture_get(NULL, "x", &found, &err), TTS_E_INVALID, &err, "the capture is NULL");
+    says(tts_capture_get(capture, "x", NULL, &err), TTS_E_INVALID, &err, "'out' is NULL");
+    says(tts_capture_print(capture, NULL, &err), TTS_E_INVALID, &err, "the file is NULL");
+    says(tts_capture_print(NULL, stdout, &err), TTS_E_INVALID, &err, "the capture is NULL");
     tts_capture_clear(NULL);
     tts_capture_free(NULL);
     T_EQ(tts_capture_count(NULL), 0);
@@ -47,17 +47,16 @@ T_TEST(every_misuse_of_a_tracker_says_what_to_do)
     struct tts_tracker *tracker = tracker_on(NULL), *none = NULL;
     struct tts_error err;
     says(tts_tracker_new(NULL, NULL, NULL, &err), TTS_E_INVALID, &err,
-         "no place for the tracker, give 'out'");
+         "'out' is NULL: give a place for the tracker");
     says(tts_tracker_new(&(struct tts_tracker_config){.live_max = 1 << 30}, NULL, &none, &err),
-         TTS_E_RANGE, &err, "live_max is 1073741824, give at most 67108864");
+         TTS_E_RANGE, &err, "live_max is 1073741824, but the maximum is 67108864");
     T_TRUE(none == NULL);
     says(tts_tracker_post(NULL, &(struct tts_event){0}, &err), TTS_E_INVALID, &err,
-         "no tracker, give one");
-    says(tts_tracker_post(tracker, NULL, &err), TTS_E_INVALID, &err, "no event, give one");
-    says(tts_tracker_attach(tracker, NULL, 0, &err), TTS_E_INVALID, &err,
-         "no device, give one");
-    says(tts_tracker_detach(NULL, NULL, &err), TTS_E_INVALID, &err, "no tracker, give one");
-    says(tts_tracker_chip(NULL, 0, 1, &err), TTS_E_INVALID, &err, "no tracker, give one");
+         "the tracker is NULL");
+    says(tts_tracker_post(tracker, NULL, &err), TTS_E_INVALID, &err, "the event is NULL");
+    says(tts_tracker_attach(tracker, NULL, 0, &err), TTS_E_INVALID, &err, "the device is NULL");
+    says(tts_tracker_detach(NULL, NULL, &err), TTS_E_INVALID, &err, "the tracker is NULL");
+    says(tts_tracker_chip(NULL, 0, 1, &err), TTS_E_INVALID, &err, "the tracker is NULL");
     tts_tracker_free(NULL);
     T_EQ(tts_tracker_live(NULL, NULL, 0), 0);
     struct tts_tracker_health health = {.events = 1};
@@ -102,7 +101,7 @@ T_TEST(a_capture_outlives_its_tracker_with_its_phases)
     T_TRUE(phase(capture, 0)->usage.core.op == NULL);
     T_TRUE(phase(capture, 0)->usage.core.parts[0].op == NULL);
     says(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, &err), TTS_E_INVALID, &err,
-         "the tracker of this capture was freed, make both anew");
+         "the tracker of this capture was freed: make a new tracker and capture");
     tts_capture_clear(capture);
     tts_capture_free(capture);
 }

@@ -229,7 +229,7 @@ T_TEST(a_recording_may_be_made_again)
     struct tts_error err;
     struct tts_recorder_config config = {.path = path, .keep_bytes = 0};
     T_EQ(tts_recorder_begin(tracker, &config, &other, &err), TTS_E_BUSY);
-    T_TRUE(strstr(err.text, "end that one first") && !other);
+    T_TRUE(strstr(err.text, "end that recorder first") && !other);
     alloc_dram(tracker, 1, 1);
     ended(recorder);
     recorder = recording(tracker, path, BOX);

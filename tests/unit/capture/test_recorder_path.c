@@ -36,7 +36,8 @@ T_TEST(the_second_recorder_on_a_path_is_refused_and_the_first_keeps_its_file)
     struct tts_tracker *tracker = tracker_on(NULL);
     struct tts_recorder *recorder = recording(tracker, path, 0);
     alloc_dram(tracker, 1, 5);
-    refuses(path, TTS_E_BUSY, "one.tts' is in use by another recorder, give each one its own");
+    refuses(path, TTS_E_BUSY,
+            "one.tts' is in use by another recorder: give each recorder its own");
     T_EQ(symlink(path, link), 0);
     refuses(link, TTS_E_BUSY, "(%p: process id, %r: rank)");
     /* Readers are not locked out. */

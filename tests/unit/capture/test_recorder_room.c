@@ -42,7 +42,7 @@ T_TEST(where_there_is_no_room_it_stops_and_the_rest_goes_on)
     T_EQ(at.events + at.dropped, FEW_PLACES_EVENTS - 100);
     T_EQ(at.reason.sys_errno, EFBIG);
     T_TRUE(strstr(at.reason.text, "stopped recording to") &&
-           strstr(at.reason.text, "full.tts', raise the limit (ulimit -f)"));
+           strstr(at.reason.text, "full.tts' (raise the limit with 'ulimit -f')"));
     T_TRUE(tts_tracker_is_on(tracker));
     alloc_dram(tracker, 1, 1);
     end(capture, NULL);
@@ -101,22 +101,23 @@ T_TEST(what_cannot_be_made_says_why_and_leaves_nothing_behind)
     const char *dir = t_scratch("paths");
     T_EQ(mkdir(dir, 0755), 0);
     snprintf(inside, sizeof inside, "%s/none/run.tts", dir);
-    cannot(inside, 0, TTS_E_IO, "none/run.tts', make its directory first: no such file");
-    cannot(dir, 0, TTS_E_IO, "paths', name a file in it: is a directory");
-    cannot("/dev/null", 0, TTS_E_IO, "cannot record to '/dev/null', record elsewhere");
-    cannot("", 0, TTS_E_INVALID, "no path");
-    cannot(NULL, 0, TTS_E_INVALID, "no path");
+    cannot(inside, 0, TTS_E_IO, "none/run.tts' (make the directory first): no such file");
+    cannot(dir, 0, TTS_E_IO, "paths' (name a file in this directory): is a directory");
+    cannot("/dev/null", 0, TTS_E_IO, "cannot record to '/dev/null' (record to another file)");
+    cannot("", 0, TTS_E_INVALID, "the path of the recording is missing");
+    cannot(NULL, 0, TTS_E_INVALID, "the path of the recording is missing");
     cannot("x.tts", BOX - 1, TTS_E_RANGE, "give 0, or 4194304 to");
     cannot("x.tts", UINT64_MAX, TTS_E_RANGE, "give 0, or 4194304 to");
     snprintf(inside, sizeof inside, "%s/big.tts", dir);
     limit_files(1 << 20);
-    cannot(inside, 0, TTS_E_IO, "big.tts', raise the limit (ulimit -f): file too large");
-    cannot(inside, BOX, TTS_E_IO, "big.tts', raise the limit (ulimit -f): file too large");
+    cannot(inside, 0, TTS_E_IO, "big.tts' (raise the limit with 'ulimit -f'): file too large");
+    cannot(inside, BOX, TTS_E_IO,
+           "big.tts' (raise the limit with 'ulimit -f'): file too large");
     limit_files(RLIM_INFINITY);
     T_EQ(entries(dir), 0);
     if (geteuid() != 0) { /* root is never refused */
         T_EQ(chmod(dir, 0555), 0);
-        cannot(inside, 0, TTS_E_IO, "give one that may be written: permission denied");
+        cannot(inside, 0, TTS_E_IO, "(give a path that may be written): permission denied");
         T_EQ(chmod(dir, 0755), 0);
     }
 }

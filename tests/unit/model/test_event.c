@@ -96,7 +96,7 @@ T_TEST(in_l1_a_buffer_says_what_a_bank_holds)
             struct tts_event event = alloc_in((enum tts_pool)pool, 100, 0);
             event.kind = free ? TTS_EVENT_FREE : TTS_EVENT_ALLOC;
             if (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL)
-                refused(event, TTS_E_INVALID, "give what its fullest bank holds");
+                refused(event, TTS_E_INVALID, "give the bytes in its fullest bank");
             else
                 passes(event);
             event.bytes_per_bank = 1;
@@ -138,9 +138,9 @@ T_TEST(a_block_is_no_less_than_what_is_in_it)
     event.block_bytes = 50;
     passes(event);
     event.block_bytes = 49;
-    refused(event, TTS_E_INVALID, "block of 49 bytes");
+    refused(event, TTS_E_INVALID, "block_bytes 49");
     event.kind = TTS_EVENT_FREE;
-    refused(event, TTS_E_INVALID, "block of 49 bytes");
+    refused(event, TTS_E_INVALID, "block_bytes 49");
     event.size_bytes = LARGEST;
     event.bytes_per_bank = MOST;
     event.block_bytes = MOST - 1;
@@ -230,7 +230,7 @@ T_TEST(a_name_with_a_length_is_there)
     struct tts_event event = {.kind = TTS_EVENT_OP_BEGIN};
     passes(event);
     event.name_len = 3;
-    refused(event, TTS_E_INVALID, "3 bytes at NULL");
+    refused(event, TTS_E_INVALID, "name_len 3 but name NULL");
     event.name = "abc";
     passes(event);
     event.name_len = SIZE_MAX; /* only the first bytes of a name are read */
@@ -240,7 +240,7 @@ T_TEST(a_name_with_a_length_is_there)
 T_TEST(a_failure_has_circumstances_that_can_be)
 {
     struct tts_event event = tts_event_of(TTS_EVENT_FAILURE, 1);
-    refused(event, TTS_E_INVALID, "circumstances");
+    refused(event, TTS_E_INVALID, "no tts_failure");
     struct tts_failure failure = {.kind = TTS_FAILURE_NONE};
     event.failure = &failure;
     refused(event, TTS_E_INVALID, "kind 0");

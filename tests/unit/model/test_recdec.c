@@ -137,14 +137,13 @@ static const struct bad bads[] = {
     BAD("kind does not have", 2, 0x09, 1, 7, 0x48, 0, 16, 0, 1),
     BAD("kind does not have", 2, 0x09, 1, 7, 0xc2, 0, 16), /* a scratchpad that is borrowed */
     BAD("no core ranges", 2, 0x09, 1, 7, 0x40, 0, 16),     /**/
-    /* An L1 buffer that has no bytes_per_bank. */
-    BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16),
-    BAD("less than the 5", 2, 0x09, 1, 7, 8, 0, 16, 5, 4), /**/
-    BAD("above 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8),
+    BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16), /* an L1 buffer without bytes_per_bank */
+    BAD("less than bytes_per_bank 5", 2, 0x09, 1, 7, 8, 0, 16, 5, 4), /**/
+    BAD("the limit of 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8),
     BAD("number of cores is 4097", 7, 0x09, 1, 7, 16, 0, 16, 1, 0x81, 0x20),
     BAD("overlap", 14, 0x09, 3, 5, 2, 0, 0, 1, 1, 1, 1, 2, 2, 0x09, 1, 9, 0x60, 0, 16, 5),
     BAD("backwards", 10, 0x09, 3, 5, 1, 1, 0, 0, 0, 0x09, 1, 9, 0x60, 0, 16, 5),
-    BAD("off the largest grid", 10, 0x09, 3, 5, 1, 0, 0, 64, 0, 0x09, 1, 9, 0x60, 0, 16, 5),
+    BAD("outside the largest grid", 10, 0x09, 3, 5, 1, 0, 0, 64, 0, 0x09, 1, 9, 0x60, 0, 16, 5),
     BAD("kind 0 in pool", 1, 0x0b, 0, 0, 0, 1, 2, FIELDS),
     BAD("kind 8 in pool", 1, 0x0b, 0, 8, 0, 1, 2, FIELDS),
     BAD("in pool 4", 1, 0x0b, 0, 1, 4, 1, 2, FIELDS),
