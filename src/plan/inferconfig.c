@@ -41,15 +41,16 @@ enum { TYPES = sizeof types / sizeof types[0] };
 static const struct {
     const char *prefix, *nearest;
 } refusals[] = {
-    {"deepseek",
-     "its latent attention uses another cache; the nearest modelled type is 'llama'"},
-    {"gpt2",
-     "its config.json uses other keys; give a tt-train model file with model_type gpt2"},
-    {"gemma",
-     "it has more norms, and layers with a window; the nearest modelled type is 'gemma'"},
-    {"mixtral", "it is a mixture of experts; the nearest modelled type is 'mistral'"},
-    {"falcon", "it uses other blocks; the nearest modelled type is 'llama'"},
-    {"mllama", "its cross attention is not modelled; the nearest modelled type is 'llama'"},
+    {"deepseek", "the latent attention of this type uses another cache; the nearest modelled "
+                 "type is 'llama'"},
+    {"gpt2", "the config.json of this type uses other keys; give a tt-train model file with "
+             "model_type gpt2"},
+    {"gemma", "this type has more norms, and layers with a window; the nearest modelled type "
+              "is 'gemma'"},
+    {"mixtral", "this type is a mixture of experts; the nearest modelled type is 'mistral'"},
+    {"falcon", "this type uses other blocks; the nearest modelled type is 'llama'"},
+    {"mllama",
+     "the cross attention of this type is not modelled; the nearest modelled type is 'llama'"},
 };
 
 static enum tts_status refuse_unknown_type(struct tts_inferconfig *config)

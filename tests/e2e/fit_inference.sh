@@ -314,7 +314,7 @@ bad 's/128256/-5/' 3 "bad.json:14: 'vocab_size' must be"
 bad '/hidden_size/d' 3 "'hidden_size'"
 bad '/max_position/d' 3 "'max_position_embeddings' is missing: give '--length N'"
 bad 's/"llama",/"llama"/' 3 "bad.json:4: "
-bad 's/"llama"/"deepseek_v3"/' 2 "'deepseek_v3' is not modelled: its latent attention*the nearest modelled type is 'llama'"
+bad 's/"llama"/"deepseek_v3"/' 2 "'deepseek_v3' is not modelled: the latent attention*the nearest modelled type is 'llama'"
 bad 's/"llama"/"gemma2"/' 2 "'gemma2' is not modelled: *the nearest modelled type is 'gemma'"
 bad 's/"llama"/"qwen2_5_vl"/' 2 "'qwen2_5_vl' is not modelled; the nearest modelled type is 'qwen2'"
 bad 's/"llama"/"lama"/' 2 "'lama' is not modelled; the nearest modelled type is 'llama'"
@@ -499,7 +499,7 @@ bad 's/"vocab/"mlp_bias": true, "vocab/' 2 "'mlp_bias' is not modelled; only an 
 bad 's/hidden_size/n_embd/; /model_type/d' 2 \
     "bad.json:4: 'n_embd' belongs to GPT2, whose config.json is not supported; use a tt-train YAML"
 bad 's/hidden_size/n_embd/' 2 "'n_embd' belongs to GPT2"
-bad 's/hidden_size/n_embd/; s/"llama"/"gpt2"/' 2 "model_type 'gpt2' is not modelled: its config.json uses other keys"
+bad 's/hidden_size/n_embd/; s/"llama"/"gpt2"/' 2 "model_type 'gpt2' is not modelled: the config.json of this type uses other keys"
 sed 's/"vocab/"n_embd": 1, "mlp_bias": false, "kv_lora_rank": null, "vocab/' "$data/llama-8b.json" \
     >"$work/good.json"
 fit "$work/good.json" --length 8192

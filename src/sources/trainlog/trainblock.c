@@ -445,8 +445,8 @@ static void note_overwritten(struct tts_run *run, uint64_t line)
                             tts_number_format_mb(mb, run->missing.bytes, false));
     else
         tts_trainblock_note(run, line,
-                            "the program overwrote earlier micro-steps, so the figures are too "
-                            "low by their gradients");
+                            "the program overwrote earlier micro-steps, so the figures do not "
+                            "include the gradients of these steps");
 }
 
 /* Marks a block whose phases were overwritten. In a complete log the first backward pass
