@@ -48,7 +48,7 @@ first failure: event 5, at 0.000005 s, device 0, in matmul
   Out of Memory: Not enough space to allocate 8589934592 B DRAM buffer across 12 banks, where each bank needs to store 715829248 B, but bank size is 1070773184 B (allocated: 357914624 B, free: 712858560 B, largest free block: 712858560 B)
   missing: 2970688 B in each bank
   1 live buffer in DRAM at that time, 357914624 B in each bank; the largest:
-  bytes per bank          size      event         id  op
+  bytes per bank          size      event         id  operation
        357914624    4294967296          2          1  linear
 '
 expect_out_like '  no

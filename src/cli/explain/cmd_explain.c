@@ -349,7 +349,7 @@ static int say_nothing_found(const struct explain_text *text)
     else if (text->facts.is_utf16)
         more = ": the text is UTF-16; convert it to UTF-8 ('iconv -f UTF-16 -t UTF-8')";
     else if (text->facts.has_nul)
-        more = ": the file is not a text";
+        more = ": the file is not a text file";
     if (text->path)
         tts_message(command, "no failure message found in '%s'%s", tts_message_path(text->path),
                     more);

@@ -40,7 +40,7 @@ static void print_lived(const struct tts_whatif_failure *failure, FILE *out)
             failure->live_bytes, failure->live > 0 ? "; the largest:" : "");
     if (failure->live > 0)
         fprintf(out, "  %14s %13s %10s %10s  %s\n", "bytes per bank", "size", "event", "id",
-                "op");
+                "operation");
     for (size_t i = 0; i < failure->top_count; i++) {
         const struct tts_whatif_live *live = &failure->top[i];
         fprintf(out, "  %14" PRIu64 " %13" PRIu64 " %10" PRIu64 " %10" PRIu64 "  %s%s\n",

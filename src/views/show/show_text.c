@@ -662,7 +662,7 @@ static void put_marks(const struct tts_show_facts *show, FILE *out)
         fputs("* partial: the phase began before the recording, or its end is not recorded\n",
               out);
     if (has_least)
-        fputs("+ lower bound: the real value may be higher, as some buffers are unknown\n",
+        fputs("+ lower bound: the real value may be higher, because some buffers are unknown\n",
               out);
     if (show->sum->phases_unlisted > 0)
         fprintf(out, "%" PRIu64 " phases after the first %d are not listed\n",
