@@ -80,28 +80,41 @@ static enum tts_status open_content(struct tts_eventfile *file, struct tts_error
                                               : refuse_content(file, kind, err);
 }
 
-enum tts_status tts_eventfile_open(const char *path, const struct tts_eventfile_watch *watch,
-                                   const struct tts_alloc *alloc, struct tts_eventfile **out,
-                                   struct tts_error *err)
+enum tts_status tts_eventfile_new(struct tts_input *in, const struct tts_eventfile_watch *watch,
+                                  const struct tts_alloc *alloc, struct tts_eventfile **out,
+                                  struct tts_error *err)
 {
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_eventfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    *file = (struct tts_eventfile){.alloc = alloc};
+    *file = (struct tts_eventfile){.alloc = alloc, .in = in};
     if (watch)
         file->watch = *watch;
-    enum tts_status status = tts_input_open(path, alloc, &file->in, err);
-    if (status == TTS_E_NOMEM)
-        tts_error_set(err, status, "out of memory");
-    if (status == TTS_OK)
-        status = open_content(file, err);
+    enum tts_status status = open_content(file, err);
     if (status != TTS_OK) {
+        file->in = NULL; /* the caller keeps it */
         tts_eventfile_close(file);
         return status;
     }
     *out = file;
     return TTS_OK;
+}
+
+enum tts_status tts_eventfile_open(const char *path, const struct tts_eventfile_watch *watch,
+                                   const struct tts_alloc *alloc, struct tts_eventfile **out,
+                                   struct tts_error *err)
+{
+    struct tts_input *in;
+    enum tts_status status = tts_input_open(path, alloc, &in, err);
+    if (status == TTS_E_NOMEM)
+        return tts_error_set(err, status, "out of memory");
+    if (status != TTS_OK)
+        return status;
+    status = tts_eventfile_new(in, watch, alloc, out, err);
+    if (status != TTS_OK)
+        tts_input_close(in);
+    return status;
 }
 
 enum tts_status tts_eventfile_open_recording(const char *path,

@@ -6,6 +6,7 @@
 #include "sources/graph/graph.h"
 
 struct tts_eventfile;
+struct tts_input;
 
 /* A function that is called from time to time with the number of bytes read so far, also while
  * no item is produced. */
@@ -24,6 +25,13 @@ TTS_NODISCARD enum tts_status tts_eventfile_open(const char *path,
                                                  const struct tts_alloc *alloc,
                                                  struct tts_eventfile **out,
                                                  struct tts_error *err);
+/* Like tts_eventfile_open(), but takes over an input that the caller opened and that was not
+ * read. After an error, the caller still owns the input. */
+TTS_NODISCARD enum tts_status tts_eventfile_new(struct tts_input *in,
+                                                const struct tts_eventfile_watch *watch,
+                                                const struct tts_alloc *alloc,
+                                                struct tts_eventfile **out,
+                                                struct tts_error *err);
 /* Like tts_eventfile_open(), but only for a recording in a file that can be read at any offset.
  * Fails like tts_recfile_open(). */
 TTS_NODISCARD enum tts_status

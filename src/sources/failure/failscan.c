@@ -7,12 +7,13 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
-    PROBE_STEP = 8, /* bytes between two probes */
+    PROBE_STEP = 16, /* bytes between two probes */
     PROBE_BYTES = 4,
-    PHRASES_MAX = 48,
+    PHRASES_MAX = 64,
     PROBES_MAX = PHRASES_MAX * PROBE_STEP,
     HASH_BITS = 16,
     ROWS = 256,        /* rows of probes, one for each value of the upper bits of the hash */
@@ -26,7 +27,8 @@ enum {
 
 static_assert(TTS_FAILPHRASE_MIN >= PROBE_STEP + PROBE_BYTES - 1, "each phrase has a probe");
 static_assert((int)TTS_FAILPHRASE_MAX <= (int)TTS_LOGSEARCH_MAX, "a search finds each phrase");
-static_assert((int)AHEAD <= (int)TTS_LOGSEARCH_AHEAD, "a search reads far enough");
+static_assert((int)AHEAD + (int)TAIL_MAX <= (int)TTS_LOGSEARCH_AHEAD,
+              "a search reads far enough");
 
 /* Four bytes of a phrase, and their offset in it. */
 struct probe {
@@ -46,7 +48,8 @@ struct piece {
 struct tts_failscan {
     const struct tts_alloc *alloc;
     struct tts_logtext text;
-    bool is_growing; /* the text may grow, so its end is not final */
+    bool is_fed;     /* another reader counts the lines */
+    bool is_growing; /* the end of the text is not final, unless it is at quiet_end */
     uint64_t quiet_end;
     uint64_t done;    /* offset in the input of the end of the last message */
     uint64_t l1_base; /* base of circular buffers in L1, from the text; 0 until the text states
@@ -69,10 +72,9 @@ struct tts_failscan {
 static const char base_phrase[] = "l1_unreserved_base:0x";
 
 /* ---- phrases ----
- * The search looks at every eighth place of the text only. It takes the four bytes there and
- * looks them up in a table of bits. A phrase has at least eleven bytes, so one of its first
- * eight places is such a place, with four bytes of the phrase. The table contains the four
- * bytes at each of these eight places. */
+ * Every sixteenth place of the text is probed: its four bytes are looked up in a bit table. A
+ * phrase of at least nineteen bytes has one of its first sixteen places at a probe, so the
+ * table has the four bytes at each of them. */
 
 static uint32_t load_word(const void *at)
 {
@@ -93,12 +95,20 @@ static void add_phrase(struct tts_failscan *scan, struct tts_span phrase)
     scan->phrases[idx] = phrase;
     for (uint8_t i = 0; i < PROBE_STEP; i++) {
         uint32_t word = load_word(phrase.at + i), hash = hash_word(word);
-        size_t at = scan->probe_count++;
         scan->bits[hash / 64] |= UINT64_C(1) << hash % 64;
-        for (; at > 0 && hash_word(scan->probes[at - 1].word) > hash; at--)
-            scan->probes[at] = scan->probes[at - 1];
-        scan->probes[at] = (struct probe){word, (uint8_t)idx, i};
+        scan->probes[scan->probe_count++] = (struct probe){word, (uint8_t)idx, i};
     }
+}
+
+static int compare_probes(const void *a, const void *b)
+{
+    const struct probe *x = a, *y = b;
+    uint32_t x_hash = hash_word(x->word), y_hash = hash_word(y->word);
+    if (x_hash != y_hash)
+        return x_hash < y_hash ? -1 : 1;
+    if (x->phrase != y->phrase)
+        return x->phrase < y->phrase ? -1 : 1;
+    return (int)x->offset - (int)y->offset;
 }
 
 static uint32_t hash_row(uint32_t hash)
@@ -109,6 +119,7 @@ static uint32_t hash_row(uint32_t hash)
 static void index_probes(struct tts_failscan *scan)
 {
     size_t idx = 0;
+    qsort(scan->probes, scan->probe_count, sizeof scan->probes[0], compare_probes);
     for (uint32_t row = 0; row <= ROWS; row++) {
         while (idx < scan->probe_count && hash_row(hash_word(scan->probes[idx].word)) < row)
             idx++;
@@ -605,7 +616,7 @@ enum tts_status tts_failscan_next(struct tts_failscan *scan, struct tts_failmsg 
                                   struct tts_error *err)
 {
     struct tts_span rest;
-    size_t ahead = scan->is_growing ? 0 : AHEAD;
+    size_t ahead = scan->is_growing ? 0 : TAIL_MAX + AHEAD;
     while (tts_logtext_search(&scan->text, find_phrase, scan, ahead, &rest)) {
         size_t phrase = find_phrase_index(scan, rest);
         enum message_answer answer = MESSAGE_NONE;
@@ -619,22 +630,27 @@ enum tts_status tts_failscan_next(struct tts_failscan *scan, struct tts_failmsg 
             return TTS_E_NOT_FOUND;
         tts_logtext_unread(&scan->text, rest.at + 1);
     }
+    if (scan->is_fed)
+        return TTS_E_NOT_FOUND;
     enum tts_status status = tts_logtext_finish(&scan->text, err);
     return status == TTS_OK ? TTS_E_NOT_FOUND : status;
 }
 
-enum tts_status tts_failscan_new(struct tts_input *in, const struct tts_alloc *alloc,
-                                 struct tts_failscan **out, struct tts_error *err)
+/* Opens a scan of `in`, or of fed bytes if `in` is NULL. */
+static enum tts_status open_failscan(struct tts_input *in, const char *path,
+                                     const struct tts_alloc *alloc, struct tts_failscan **out,
+                                     struct tts_error *err)
 {
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_failscan *scan = alloc->alloc(alloc->ctx, sizeof *scan);
     if (!scan)
-        return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'",
-                                   tts_input_path(in));
+        return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'", path);
     memset(scan, 0, sizeof *scan);
     scan->alloc = alloc;
+    scan->is_fed = !in;
     enum tts_status status =
-        tts_logtext_open_back(&scan->text, in, BACK + HEAD_MAX, alloc, err);
+        in ? tts_logtext_open_back(&scan->text, in, BACK + HEAD_MAX, alloc, err)
+           : tts_logtext_open_fed(&scan->text, path, BACK + HEAD_MAX, alloc, err);
     if (status != TTS_OK) {
         alloc->free(alloc->ctx, scan, sizeof *scan);
         return status;
@@ -646,6 +662,23 @@ enum tts_status tts_failscan_new(struct tts_input *in, const struct tts_alloc *a
     index_probes(scan);
     *out = scan;
     return TTS_OK;
+}
+
+enum tts_status tts_failscan_new(struct tts_input *in, const struct tts_alloc *alloc,
+                                 struct tts_failscan **out, struct tts_error *err)
+{
+    return open_failscan(in, tts_input_path(in), alloc, out, err);
+}
+
+enum tts_status tts_failscan_new_fed(const char *path, const struct tts_alloc *alloc,
+                                     struct tts_failscan **out, struct tts_error *err)
+{
+    return open_failscan(NULL, path, alloc, out, err);
+}
+
+void tts_failscan_feed(struct tts_failscan *scan, const struct tts_logpiece *piece)
+{
+    tts_logtext_feed(&scan->text, piece);
 }
 
 void tts_failscan_free(struct tts_failscan *scan)

@@ -20,6 +20,15 @@ TTS_NODISCARD enum tts_status tts_failscan_new(struct tts_input *in,
                                                const struct tts_alloc *alloc,
                                                struct tts_failscan **out,
                                                struct tts_error *err);
+/* Opens a scan of bytes that another reader has read. `path` is for messages. */
+TTS_NODISCARD enum tts_status tts_failscan_new_fed(const char *path,
+                                                   const struct tts_alloc *alloc,
+                                                   struct tts_failscan **out,
+                                                   struct tts_error *err);
+/* Gives a scan of tts_failscan_new_fed() its next bytes. They are borrowed until
+ * tts_failscan_next() returns TTS_E_NOT_FOUND: call that function in a loop after each piece.
+ * The messages are those of tts_failscan_new() for the whole text. */
+void tts_failscan_feed(struct tts_failscan *scan, const struct tts_logpiece *piece);
 void tts_failscan_free(struct tts_failscan *scan); /* NULL is allowed */
 
 /* Finds the next message. Returns TTS_E_NOT_FOUND after the last message. Returns TTS_E_IO, or

@@ -25,11 +25,11 @@ struct tts_failpiece {
     } lines[TTS_FAILPIECE_LINES];
 };
 
-/* A phrase is a part of a sentence that hardly any other text contains. It has at least
- * TTS_FAILPHRASE_MIN bytes. Most families have two phrases, so that a line break inside one
+/* A phrase that some sentences contain and few other texts do. TTS_FAILPHRASE_MIN bytes or
+ * more. Most sentences have two or more that do not overlap, so that a line break inside one
  * phrase does not hide the sentence. */
-enum { TTS_FAILPHRASE_MIN = 11, TTS_FAILPHRASE_MAX = 40 };
-/* Returns the phrase with this index. A phrase of length 0 follows the last phrase. */
+enum { TTS_FAILPHRASE_MIN = 19, TTS_FAILPHRASE_MAX = 40 };
+/* Returns a phrase. Its length is 0 after the last. */
 struct tts_span tts_failphrase_at(size_t idx);
 
 /* Finds the sentence that contains the phrase `idx`, which begins at place `at` of line `line`.

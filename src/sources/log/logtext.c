@@ -19,23 +19,30 @@ static_assert((int)CHUNK >= (int)ROOM_MIN, "there is room after a move");
 static_assert((int)CHUNK - (int)ROOM_MIN >= (int)TTS_LOGSEARCH_AHEAD, "also after a search");
 static_assert((int)PAD >= (int)TTS_LOGSEARCH_MAX, "a search may read the bytes after the end");
 
-enum tts_status tts_logtext_open_back(struct tts_logtext *text, struct tts_input *in,
-                                      size_t back, const struct tts_alloc *alloc,
-                                      struct tts_error *err)
+enum tts_status tts_logtext_open_fed(struct tts_logtext *text, const char *path, size_t back,
+                                     const struct tts_alloc *alloc, struct tts_error *err)
 {
     size_t capacity = back + TTS_LOGLINE_MAX + CHUNK;
     unsigned char *bytes = alloc->alloc(alloc->ctx, capacity + PAD);
     if (!bytes)
-        return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'",
-                                   tts_input_path(in));
+        return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'", path);
     memset(bytes, 0, capacity + PAD);
     *text = (struct tts_logtext){.alloc = alloc,
-                                 .in = in,
                                  .bytes = bytes,
                                  .back = back,
                                  .capacity = capacity,
                                  .count = {.at = bytes}};
     return TTS_OK;
+}
+
+enum tts_status tts_logtext_open_back(struct tts_logtext *text, struct tts_input *in,
+                                      size_t back, const struct tts_alloc *alloc,
+                                      struct tts_error *err)
+{
+    enum tts_status status = tts_logtext_open_fed(text, tts_input_path(in), back, alloc, err);
+    if (status == TTS_OK)
+        text->in = in;
+    return status;
 }
 
 enum tts_status tts_logtext_open(struct tts_logtext *text, struct tts_input *in,
@@ -117,26 +124,58 @@ static void look_for_utf16(struct tts_logtext *text)
                                         (bytes[0] == 0xfe && bytes[1] == 0xff));
 }
 
-/* Reads once from the input. Returns false at the end of the input. */
-static bool fill_text_window(struct tts_logtext *text)
+static size_t read_text_input(struct tts_logtext *text)
 {
-    if (text->is_end)
-        return false;
-    bool is_first = text->gone == 0 && text->end == 0;
-    if (text->capacity - text->end < ROOM_MIN)
-        move_text_window(text);
-    assert(text->capacity - text->end >= ROOM_MIN);
     size_t got = 0;
     text->status = tts_input_read(text->in, text->bytes + text->end, text->capacity - text->end,
                                   &got, &text->err);
     text->is_end = text->status != TTS_OK || got == 0;
-    text->end += got;
+    if (text->tap) {
+        struct tts_logcount count = text->count;
+        count_line_ends(&count, text->bytes + text->end);
+        struct tts_logpiece piece = {text->bytes + text->end, got, count.line_ends};
+        text->tap(text->tap_ctx, &piece);
+    }
+    return got;
+}
+
+static size_t take_fed_bytes(struct tts_logtext *text)
+{
+    size_t room = text->capacity - text->end, got = text->fed.len < room ? text->fed.len : room;
+    memcpy(text->bytes + text->end, text->fed.at, got);
+    text->fed = (struct tts_span){text->fed.at + got, text->fed.len - got};
+    return got;
+}
+
+/* Reads once. Returns false at the end of the input, and if fed bytes are used up. */
+static bool fill_text_window(struct tts_logtext *text)
+{
+    if (text->is_end)
+        return false;
+    if (!text->in && text->fed.len == 0) {
+        text->is_end = text->is_fed_whole;
+        return false;
+    }
+    bool is_first = text->gone == 0 && text->end == 0;
+    if (text->capacity - text->end < ROOM_MIN)
+        move_text_window(text);
+    assert(text->capacity - text->end >= ROOM_MIN);
+    text->end += text->in ? read_text_input(text) : take_fed_bytes(text);
     memset(text->bytes + text->end, 0, PAD);
     if (is_first)
         look_for_utf16(text);
     if (text->tick)
         text->tick(text->tick_ctx, tts_input_taken(text->in));
     return !text->is_end;
+}
+
+void tts_logtext_feed(struct tts_logtext *text, const struct tts_logpiece *piece)
+{
+    assert(!text->in && text->fed.len == 0);
+    text->fed = (struct tts_span){piece->bytes, piece->len};
+    text->is_fed_whole = text->is_fed_whole || piece->len == 0;
+    text->count.at = text->bytes + text->end; /* the lines before are counted already */
+    text->count.line_ends = piece->line_ends;
 }
 
 /* ---- lines ---- */
@@ -299,11 +338,13 @@ bool tts_logtext_search(struct tts_logtext *text, tts_logsearch *find, const voi
                 (size_t)(find(ctx, text->bytes + text->at, text->bytes + end) - text->bytes);
         if (text->at < end)
             break;
-        if (!fill_text_window(text) && text->at >= text->end)
+        if (!fill_text_window(text) && (text->at >= text->end || !text->is_end))
             return false;
     }
     while (text->end - text->at < ahead && fill_text_window(text)) {
     }
+    if (text->end - text->at < ahead && !text->is_end)
+        return false;
     *out = (struct tts_span){(const char *)text->bytes + text->at, text->end - text->at};
     return true;
 }
@@ -317,12 +358,16 @@ bool tts_logtext_resume(struct tts_logtext *text)
     return true;
 }
 
-/* The line ends may have been counted up to the word that was searched, which is after the
- * beginning of its line. No line end is between the two, so the number is right. */
+/* The count may already be past the place: the word of the line comes later, or the end of the
+ * text was counted before the text grew. */
 uint64_t tts_logtext_line(struct tts_logtext *text, const char *line)
 {
-    count_text_to(text, (size_t)((const unsigned char *)line - text->bytes));
-    return text->count.line_ends + 1;
+    const unsigned char *at = (const unsigned char *)line, *end = text->count.at;
+    uint64_t passed = 0;
+    count_text_to(text, (size_t)(at - text->bytes));
+    for (; at < end && (at = memchr(at, '\n', (size_t)(end - at))) != NULL; at++)
+        passed++;
+    return text->count.line_ends - passed + 1;
 }
 
 uint64_t tts_logtext_offset(const struct tts_logtext *text, const char *line)
@@ -366,6 +411,13 @@ struct tts_logtext_facts tts_logtext_facts(const struct tts_logtext *text)
                                       .bytes = text->gone + text->end,
                                       .has_nul = text->count.has_nul,
                                       .is_utf16 = text->is_utf16};
+}
+
+void tts_logtext_on_read(struct tts_logtext *text,
+                         void (*tap)(void *ctx, const struct tts_logpiece *piece), void *ctx)
+{
+    text->tap = tap;
+    text->tap_ctx = ctx;
 }
 
 void tts_logtext_on_tick(struct tts_logtext *text, void (*tick)(void *ctx, uint64_t taken),

@@ -46,10 +46,19 @@ struct tts_logscan {
     bool (*is_word)(const char word[TTS_LOGSCAN_HEAD + TTS_LOGSCAN_TAIL]);
 };
 
+/* Bytes that a reader has read, and the number of line ends in all bytes before them. */
+struct tts_logpiece {
+    const void *bytes;
+    size_t len; /* 0: the text has ended */
+    uint64_t line_ends;
+};
+
 /* The fields are private; use the functions below. */
 struct tts_logtext {
     const struct tts_alloc *alloc;
-    struct tts_input *in;
+    struct tts_input *in; /* NULL: the bytes come from tts_logtext_feed() */
+    struct tts_span fed;  /* bytes that are not in the window yet */
+    bool is_fed_whole;    /* no bytes will follow them */
     unsigned char *bytes;
     size_t back, capacity; /* bytes kept before the current line; size of the window */
     size_t at, end;        /* offsets of the next line and of the end of the window */
@@ -62,6 +71,8 @@ struct tts_logtext {
     struct tts_error err;
     void (*tick)(void *ctx, uint64_t taken);
     void *tick_ctx;
+    void (*tap)(void *ctx, const struct tts_logpiece *piece);
+    void *tap_ctx;
     char clean[TTS_LOGLINE_MAX];
 };
 
@@ -90,8 +101,15 @@ TTS_NODISCARD enum tts_status tts_logtext_open_back(struct tts_logtext *text,
                                                     struct tts_input *in, size_t back,
                                                     const struct tts_alloc *alloc,
                                                     struct tts_error *err);
-/* Frees the window. The struct may be all zero. */
-void tts_logtext_close(struct tts_logtext *text);
+/* Like tts_logtext_open_back(), for bytes that another reader has read: see tts_logtext_feed().
+ * `path` is for messages. */
+TTS_NODISCARD enum tts_status tts_logtext_open_fed(struct tts_logtext *text, const char *path,
+                                                   size_t back, const struct tts_alloc *alloc,
+                                                   struct tts_error *err);
+/* Gives a text of tts_logtext_open_fed() its next bytes. They are borrowed until
+ * tts_logtext_search() returns false. Only that function reads such a text. */
+void tts_logtext_feed(struct tts_logtext *text, const struct tts_logpiece *piece);
+void tts_logtext_close(struct tts_logtext *text); /* a zeroed struct is allowed */
 
 /* Reads the next line, which ends with "\n", "\r" or "\r\n". Returns false at the end of the
  * text. */
@@ -102,11 +120,12 @@ bool tts_logtext_raw(struct tts_logtext *text, struct tts_span *out);
 bool tts_logtext_find(struct tts_logtext *text, const struct tts_logscan *scan,
                       struct tts_span *out);
 
-/* Searches the bytes from the current position on, without regard to lines. `find` returns the
- * first place in [at, end) where a phrase of at most TTS_LOGSEARCH_MAX bytes begins, or `end`;
- * it may read TTS_LOGSEARCH_MAX bytes after `end`. The place found becomes the current
- * position, and *out becomes the bytes from there to the end of the window. These are at least
- * `ahead` bytes, unless the text ends earlier. Returns false if nothing is found. */
+/* Searches the bytes, not the lines, from the current position on. `find` returns the first
+ * place in [at, end) where a phrase of at most TTS_LOGSEARCH_MAX bytes begins, or `end`; the
+ * function may read TTS_LOGSEARCH_MAX bytes after `end`. The place becomes the current
+ * position. Returns the rest of the window from there on in *out: at least `ahead` bytes, or
+ * all up to the end of the text. Returns false at the end, or if a fed text needs more bytes.
+ */
 typedef const unsigned char *tts_logsearch(const void *ctx, const unsigned char *at,
                                            const unsigned char *end);
 bool tts_logtext_search(struct tts_logtext *text, tts_logsearch *find, const void *ctx,
@@ -141,8 +160,10 @@ struct tts_logtext_facts {
 };
 struct tts_logtext_facts tts_logtext_facts(const struct tts_logtext *text);
 
-/* Calls `tick` after each later read. `taken` is the number of bytes of the (compressed) file
- * read so far. */
+/* Calls `tap` with the bytes of each following read, also at the end. */
+void tts_logtext_on_read(struct tts_logtext *text,
+                         void (*tap)(void *ctx, const struct tts_logpiece *piece), void *ctx);
+/* Calls `tick` after each following read with the number of bytes of the file read so far. */
 void tts_logtext_on_tick(struct tts_logtext *text, void (*tick)(void *ctx, uint64_t taken),
                          void *ctx);
 

@@ -4,6 +4,7 @@
 #include "base/heap.h"
 #include "model/follow.h"
 #include "sources/eventpass.h"
+#include "sources/failure/failscan.h"
 #include "sources/graph/graph.h"
 #include "sources/input.h"
 #include "sources/json_pull.h"
@@ -297,7 +298,10 @@ struct tts_runs_reader {
     struct tts_error refusal; /* reason why an input that begins like JSON is not a trace */
     void (*tick)(void *ctx, uint64_t taken);
     void *tick_ctx;
-    /* The following fields are for any other input, whose runs are all read at the start. */
+    void (*take_failure)(void *ctx, const struct tts_failmsg *msg); /* NULL: not searched */
+    void *failure_ctx;
+    struct tts_failscan *failures;
+    /* Any other input, which is read completely at the start. */
     struct tts_runs whole;
     size_t next;
 };
@@ -377,11 +381,34 @@ static enum tts_status read_event_runs(struct tts_runs_reader *reader, struct tt
     return status;
 }
 
+/* Searches the bytes that the reader of the log has just read. */
+static void search_failures(void *ctx, const struct tts_logpiece *piece)
+{
+    struct tts_runs_reader *reader = ctx;
+    struct tts_failmsg msg;
+    tts_failscan_feed(reader->failures, piece);
+    while (tts_failscan_next(reader->failures, &msg, NULL) == TTS_OK)
+        reader->take_failure(reader->failure_ctx, &msg);
+}
+
+static enum tts_status begin_failures(struct tts_runs_reader *reader, struct tts_error *err)
+{
+    if (!reader->take_failure)
+        return TTS_OK;
+    enum tts_status status =
+        tts_failscan_new_fed(tts_input_path(reader->in), reader->alloc, &reader->failures, err);
+    if (status == TTS_OK)
+        tts_trainlog_on_read(reader->log, search_failures, reader);
+    return status;
+}
+
 static enum tts_status begin_log_runs(struct tts_runs_reader *reader, struct tts_error *err)
 {
     enum tts_status status = tts_input_rewind(reader->in, err);
     if (status == TTS_OK)
         status = tts_trainlog_new(reader->in, reader->alloc, &reader->log, err);
+    if (status == TTS_OK)
+        status = begin_failures(reader, err);
     if (status != TTS_OK)
         return status;
     reader->kind = TTS_RUNS_LOG;
@@ -450,18 +477,29 @@ static enum tts_status begin_runs(struct tts_runs_reader *reader, struct tts_err
 enum tts_status tts_runs_open(const char *path, const struct tts_alloc *alloc,
                               struct tts_runs_reader **out, struct tts_error *err)
 {
+    struct tts_input *in;
+    enum tts_status status = tts_input_open(path, alloc, &in, err);
+    if (status != TTS_OK)
+        return status;
+    status = tts_runs_new(in, alloc, out, err);
+    if (status != TTS_OK)
+        tts_input_close(in);
+    return status;
+}
+
+enum tts_status tts_runs_new(struct tts_input *in, const struct tts_alloc *alloc,
+                             struct tts_runs_reader **out, struct tts_error *err)
+{
+    enum tts_input_kind kind;
+    enum tts_status status = tts_input_kind(in, &kind, err);
+    if (status != TTS_OK)
+        return status;
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_runs_reader *reader = alloc->alloc(alloc->ctx, sizeof *reader);
     if (!reader)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    *reader = (struct tts_runs_reader){.alloc = alloc, .kind = TTS_RUNS_EVENTS};
-    enum tts_status status = tts_input_open(path, alloc, &reader->in, err);
-    if (status == TTS_OK)
-        status = tts_input_kind(reader->in, &reader->input_kind, err);
-    if (status != TTS_OK) {
-        tts_runs_close(reader);
-        return status;
-    }
+    *reader = (struct tts_runs_reader){
+        .alloc = alloc, .in = in, .input_kind = kind, .kind = TTS_RUNS_EVENTS};
     *out = reader;
     return TTS_OK;
 }
@@ -471,6 +509,7 @@ void tts_runs_close(struct tts_runs_reader *reader)
     if (!reader)
         return;
     tts_trainlog_close(reader->log);
+    tts_failscan_free(reader->failures);
     tts_runs_release(&reader->whole);
     tts_input_close(reader->in);
     reader->alloc->free(reader->alloc->ctx, reader, sizeof *reader);
@@ -496,6 +535,14 @@ void tts_runs_on_tick(struct tts_runs_reader *reader, void (*tick)(void *ctx, ui
     assert(!reader->is_started);
     reader->tick = tick;
     reader->tick_ctx = ctx;
+}
+
+void tts_runs_on_failure(struct tts_runs_reader *reader,
+                         void (*take)(void *ctx, const struct tts_failmsg *msg), void *ctx)
+{
+    assert(!reader->is_started);
+    reader->take_failure = take;
+    reader->failure_ctx = ctx;
 }
 
 uint64_t tts_runs_bytes(const struct tts_runs_reader *reader)

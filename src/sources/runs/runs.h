@@ -10,6 +10,7 @@
  * memory, and the content of a pipe is copied to a temporary file. */
 #pragma once
 
+#include "model/failmsg.h"
 #include "model/run_list.h"
 #include "ttscope/status.h"
 
@@ -24,7 +25,8 @@ TTS_NODISCARD enum tts_status tts_runs_load(const char *path, const struct tts_a
 /* Frees the runs. *runs may be all zero. */
 void tts_runs_release(struct tts_runs *runs);
 
-struct tts_runs_reader; /* opaque; on the heap */
+struct tts_runs_reader; /* opaque; heap */
+struct tts_input;
 struct tts_trainlog;
 
 /* Opens a file. The path "-" means standard input. `alloc` may be NULL; then the C library
@@ -32,6 +34,10 @@ struct tts_trainlog;
 TTS_NODISCARD enum tts_status tts_runs_open(const char *path, const struct tts_alloc *alloc,
                                             struct tts_runs_reader **out,
                                             struct tts_error *err);
+/* Like tts_runs_open(), but takes over an input that the caller opened and that was not read.
+ * After an error, the caller still owns the input. */
+TTS_NODISCARD enum tts_status tts_runs_new(struct tts_input *in, const struct tts_alloc *alloc,
+                                           struct tts_runs_reader **out, struct tts_error *err);
 void tts_runs_close(struct tts_runs_reader *reader); /* NULL is allowed */
 
 /* Reads the next run, in the order of the file. TTS_E_NOT_FOUND: there are no more runs. Any
@@ -43,6 +49,10 @@ TTS_NODISCARD enum tts_status tts_runs_next(struct tts_runs_reader *reader,
  * far. Allowed only before the first call of tts_runs_next(). */
 void tts_runs_on_tick(struct tts_runs_reader *reader, void (*tick)(void *ctx, uint64_t taken),
                       void *ctx);
+/* Calls `take` for each failure message of a log (model/failmsg.h), in the order of the log and
+ * in the same pass. The message is borrowed for the call. Only before the first run. */
+void tts_runs_on_failure(struct tts_runs_reader *reader,
+                         void (*take)(void *ctx, const struct tts_failmsg *msg), void *ctx);
 /* Returns the size of the file; 0 if it is unknown. */
 uint64_t tts_runs_bytes(const struct tts_runs_reader *reader);
 

@@ -1332,3 +1332,9 @@ void tts_trainlog_on_tick(struct tts_trainlog *log, void (*tick)(void *ctx, uint
 {
     tts_logtext_on_tick(&log->text, tick, ctx);
 }
+
+void tts_trainlog_on_read(struct tts_trainlog *log,
+                          void (*tap)(void *ctx, const struct tts_logpiece *piece), void *ctx)
+{
+    tts_logtext_on_read(&log->text, tap, ctx);
+}

@@ -9,7 +9,8 @@
 #include <stdint.h>
 
 struct tts_input;
-struct tts_trainlog; /* opaque; on the heap */
+struct tts_logpiece;
+struct tts_trainlog; /* opaque; heap */
 
 /* Opens a log, which may be compressed with gzip or zstd. The path "-" means standard input.
  * `alloc` may be NULL; then the C library allocates. TTS_E_IO, TTS_E_NOMEM: err names the
@@ -51,5 +52,10 @@ uint64_t tts_trainlog_taken(const struct tts_trainlog *log);
 uint64_t tts_trainlog_total(const struct tts_trainlog *log);
 void tts_trainlog_on_tick(struct tts_trainlog *log, void (*tick)(void *ctx, uint64_t taken),
                           void *ctx);
+
+/* Calls `tap` with the bytes of each read, for a second search in the same pass. Only before
+ * the first summary. */
+void tts_trainlog_on_read(struct tts_trainlog *log,
+                          void (*tap)(void *ctx, const struct tts_logpiece *piece), void *ctx);
 
 void tts_trainlog_close(struct tts_trainlog *log); /* NULL is allowed */

@@ -477,6 +477,72 @@ T_TEST(every_phrase_is_long_enough)
     T_TRUE(count > 20);
 }
 
+/* ---- texts in pieces ---- */
+
+/* Gives the scan its next bytes and takes the messages. */
+static void feed_piece(struct tts_failscan *fed, struct tts_logpiece *piece, const char *at,
+                       size_t len)
+{
+    piece->bytes = at;
+    piece->len = len;
+    tts_failscan_feed(fed, piece);
+    while (tts_failscan_next(fed, &messages[message_count], NULL) == TTS_OK)
+        T_TRUE(++message_count < MESSAGES_MAX);
+    for (size_t i = 0; i < len; i++)
+        piece->line_ends += at[i] == '\n';
+}
+
+/* Scans `text` in pieces of `step` bytes. */
+static void scan_pieces(const char *text, size_t len, size_t step)
+{
+    struct tts_failscan *fed;
+    struct tts_logpiece piece = {0};
+    message_count = 0;
+    T_EQ(tts_failscan_new_fed("log", NULL, &fed, NULL), TTS_OK);
+    for (size_t at = 0; at < len; at += step)
+        feed_piece(fed, &piece, text + at, len - at < step ? len - at : step);
+    feed_piece(fed, &piece, text + len, 0);
+    tts_failscan_free(fed);
+}
+
+T_TEST(a_text_in_pieces_has_the_same_messages)
+{
+    enum { BYTES = 700000, PLACES = 5 };
+    static const size_t steps[] = {1000, 65536, 262144, BYTES};
+    static struct tts_failmsg whole[MESSAGES_MAX];
+    char *text = malloc(BYTES);
+    T_TRUE(text != NULL);
+    memset(text, 'x', BYTES);
+    for (size_t i = 79; i < BYTES; i += 80)
+        text[i] = '\n';
+    for (size_t i = 0; i < PLACES; i++) {
+        static const char message[] = "\nLaunching Device Operation: \"Softmax\"\n" CB
+                                      "\nbacktrace:\n --- tt::runtime::ttnn::operations::";
+        memcpy(text + 1 + i * 140000, message, sizeof message - 1);
+        memcpy(text + 30000 + i * 140000, "::run(tt::target::ttnn::AddOp const*)\n", 38);
+    }
+    memcpy(text + BYTES - sizeof V3, V3, sizeof V3 - 1);
+    scan_bytes(text, BYTES);
+    T_EQ(message_count, PLACES + 1);
+    T_STR_EQ(messages[0].op, "AddOp");
+    size_t count = message_count;
+    memcpy(whole, messages, sizeof messages);
+    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+        scan_pieces(text, BYTES, steps[i]);
+        T_EQ(message_count, count);
+        for (size_t m = 0; m < count; m++) {
+            T_TRUE(tts_failmsg_is_same(&messages[m], &whole[m]));
+            T_EQ(messages[m].line, whole[m].line);
+            T_STR_EQ(messages[m].op, whole[m].op);
+            T_EQ(messages[m].op_line, whole[m].op_line);
+        }
+    }
+    free(text);
+    scan_pieces(V3, sizeof V3 - 1, 1);
+    T_EQ(message_count, 1);
+    check_v3(0);
+}
+
 /* ---- growing texts ---- */
 
 T_TEST(a_text_may_grow)
@@ -506,6 +572,35 @@ T_TEST(a_text_may_grow)
     T_TRUE(tts_failscan_resume(scan_of, true));
     T_EQ(tts_failscan_next(scan_of, &msg, NULL), TTS_OK);
     T_TRUE(msg.is_cut);
+    tts_failscan_free(scan_of);
+    tts_input_close(in);
+}
+
+T_TEST(a_broken_sentence_that_grows_keeps_its_line)
+{
+    char text[2048];
+    const char *path = write_bytes("first\n", 6);
+    struct tts_input *in;
+    struct tts_failscan *scan_of;
+    struct tts_failmsg msg;
+    FILE *file = fopen(path, "a");
+    enum tts_status status = TTS_E_NOT_FOUND;
+    wrap(text, V3, 60, "E   ", "\n");
+    T_EQ(tts_input_open(path, NULL, &in, NULL), TTS_OK);
+    T_EQ(tts_failscan_new(in, NULL, &scan_of, NULL), TTS_OK);
+    tts_failscan_follow(scan_of);
+    for (size_t i = 0; text[i] != '\0' && status == TTS_E_NOT_FOUND; i++) {
+        status = tts_failscan_next(scan_of, &msg, NULL);
+        fputc(text[i], file);
+        fflush(file);
+        T_TRUE(tts_failscan_resume(scan_of, false));
+    }
+    status = status == TTS_OK ? status : tts_failscan_next(scan_of, &msg, NULL);
+    T_EQ(status, TTS_OK);
+    T_EQ(msg.line, 2);
+    messages[0] = msg;
+    check_v3(0);
+    fclose(file);
     tts_failscan_free(scan_of);
     tts_input_close(in);
 }
