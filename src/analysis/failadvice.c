@@ -166,10 +166,21 @@ static void advise_l1(struct advice_work *work)
         add_item(work, TTS_FAILADVICE_TO_DRAM)->is_enough = true;
 }
 
+/* The cause is unknown. A smaller buffer helps whatever the cause is, but the message does not
+ * tell whether it fits. */
 static void advise_unknown(struct advice_work *work)
 {
+    bool is_space = work->msg->family <= TTS_FAILMSG_D2 && work->msg->too_large == 0;
+    bool has_room = has_field(work, TTS_FAILMSG_LARGEST) && !work->verdict->is_contradictory;
     if (work->verdict->decides)
-        add_item(work, TTS_FAILADVICE_NEWER);
+        add_item(work, TTS_FAILADVICE_DECIDE);
+    if (work->msg->family == TTS_FAILMSG_D2 && has_room && has_field(work, TTS_FAILMSG_NEED))
+        add_item(work, TTS_FAILADVICE_OTHERS);
+    if (!is_space || !has_field(work, TTS_FAILMSG_NEED))
+        return;
+    advise_dtype(work);
+    advise_l1(work);
+    advise_half(work);
 }
 
 static void advise_capacity(struct advice_work *work)

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 enum tts_failadvice_kind {
-    TTS_FAILADVICE_NEWER,       /* get a message that contains the answer */
+    TTS_FAILADVICE_DECIDE,      /* find the cause, as the verdict says */
+    TTS_FAILADVICE_OTHERS,      /* free or move the buffers of other allocators */
     TTS_FAILADVICE_L1_SMALL,    /* open the device with `bytes` of L1_SMALL */
     TTS_FAILADVICE_TRACE_SIZE,  /* open the device with a trace region of `bytes` */
     TTS_FAILADVICE_TRACE_DRAM,  /* open the device with trace_region_size 0 */

@@ -110,11 +110,38 @@ enum tts_status tts_faillog_add(struct tts_faillog *log, const struct tts_failms
     return TTS_OK;
 }
 
+static bool is_failure(const struct tts_failentry *entry)
+{
+    return entry->msg.family != TTS_FAILMSG_UNSAFE;
+}
+
 const struct tts_failentry *tts_faillog_first(const struct tts_faillog *log)
 {
     for (size_t i = 0; i < log->count; i++) {
-        if (log->entries[i].msg.family != TTS_FAILMSG_UNSAFE)
+        if (is_failure(&log->entries[i]))
             return &log->entries[i];
     }
     return log->count > 0 ? &log->entries[0] : NULL;
+}
+
+bool tts_faillog_ending(const struct tts_faillog *log, uint64_t after,
+                        struct tts_failending *out)
+{
+    const struct tts_failentry *found = NULL;
+    uint64_t failures = 0;
+    for (size_t i = 0; i < log->count; i++) {
+        const struct tts_failentry *entry = &log->entries[i];
+        failures += is_failure(entry);
+        if (!found && is_failure(entry) && entry->last_line > after)
+            found = entry;
+    }
+    if (!found)
+        return false;
+    *out = (struct tts_failending){
+        .entry = found,
+        .line = found->msg.line > after ? found->msg.line : found->last_line,
+        .is_first = found == tts_faillog_first(log),
+        .others = failures - 1,
+    };
+    return true;
 }

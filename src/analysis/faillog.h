@@ -47,3 +47,16 @@ tts_faillog_add(struct tts_faillog *log, const struct tts_failmsg *msg, struct t
 
 /* Returns the first failure, or the first warning if there are only warnings. NULL: none. */
 const struct tts_failentry *tts_faillog_first(const struct tts_faillog *log);
+
+/* The failure in which a log ends. */
+struct tts_failending {
+    const struct tts_failentry *entry;
+    uint64_t line;   /* of a message of this failure, after the line that was given */
+    bool is_first;   /* the log has no earlier failure */
+    uint64_t others; /* number of other failures of the log, as far as they are kept */
+};
+
+/* Finds the first failure that has a message after line `after`. Warnings are no failures.
+ * Returns false if there is none. */
+bool tts_faillog_ending(const struct tts_faillog *log, uint64_t after,
+                        struct tts_failending *out);

@@ -66,8 +66,17 @@ static void set_cause_of(struct tts_failverdict *v, enum tts_failcause cause, ui
 /* ---- out of memory ---- */
 
 static const char decides_oom[] =
-    "a line of a newer tt-metal that ends in '(allocated: ..., free: ..., largest free block: "
-    "...)', or record the run: 'ttscope show RECORDING' prints these figures";
+    "run with tt-metal of 2026-01 or later, whose message ends in '(allocated: ..., free: ..., "
+    "largest free block: ...)', or record the run: 'ttscope show RECORDING' prints these "
+    "figures";
+static const char decides_others[] = "run once without TT_METAL_ALLOCATOR_MODE_HYBRID=1; if "
+                                     "the buffer then fits, per-core buffers "
+                                     "were in the way";
+static const char decides_figures[] =
+    "record the run: 'ttscope show RECORDING' prints the live buffers when the request fails";
+
+static const char decides_original[] =
+    "look at the message as the program printed it: a number was changed or lost";
 
 /* The two ways to read a figure of a bank: as given, or from the other two. They are equal
  * unless the message contradicts itself. */
@@ -103,6 +112,19 @@ static void check_bank_figures(const struct tts_failmsg *msg, struct tts_failver
     }
 }
 
+/* The largest free block is large enough. */
+static void judge_large_block(const struct tts_failmsg *msg, struct tts_failverdict *v)
+{
+    bool is_beside = msg->family == TTS_FAILMSG_D2;
+    v->decides = is_beside ? decides_others : decides_figures;
+    set_reason(v, "%s",
+               is_beside ? "this allocator has a free block that is large enough: buffers of "
+                           "other allocators (per-core buffers in HYBRID mode) are in the way, "
+                           "and they are not in the message"
+                         : "the figures do not explain the failure: the largest free block is "
+                           "large enough");
+}
+
 /* All figures of a bank are known. A contradiction leaves a cause only if it holds for both
  * ways to read the figures. */
 static void judge_bank(const struct tts_failmsg *msg, struct tts_failverdict *v)
@@ -126,14 +148,9 @@ static void judge_bank(const struct tts_failmsg *msg, struct tts_failverdict *v)
     else if (need > largest && need <= rest.low)
         set_cause_of(v, TTS_FAILCAUSE_FRAGMENTATION, need, largest);
     else if (v->is_contradictory)
-        v->decides = "the message as the program printed it";
-    else if (msg->family == TTS_FAILMSG_D2)
-        set_reason(v, "this allocator has a free block that is large enough: buffers of other "
-                      "allocators (per-core buffers in HYBRID mode) are in the way, and they "
-                      "are not in the message");
+        v->decides = decides_original;
     else
-        set_reason(v, "the figures do not explain the failure: the largest free block is large "
-                      "enough");
+        judge_large_block(msg, v);
     if (v->is_contradictory) {
         memcpy(v->reason, contradiction, sizeof contradiction);
         drop_deficit(v);
@@ -340,6 +357,7 @@ static void judge_excess(const struct tts_failmsg *msg, struct tts_failverdict *
     if (!v->has_deficit) {
         v->is_contradictory = true;
         set_cause(v, TTS_FAILCAUSE_UNKNOWN);
+        v->decides = decides_original;
         set_reason(v,
                    "the figures contradict each other: %" PRIu64 " is not more than %" PRIu64,
                    msg->value[value], msg->value[bound]);
@@ -448,6 +466,6 @@ void tts_failverdict_make(const struct tts_failmsg *msg, struct tts_failverdict 
         set_cause(out, TTS_FAILCAUSE_UNKNOWN);
         set_reason(out, "a number of the message does not fit in 64 bits");
         drop_deficit(out);
-        out->decides = "the message as the program printed it";
+        out->decides = decides_original;
     }
 }

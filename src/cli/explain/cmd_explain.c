@@ -1,7 +1,5 @@
 /* cmd_explain.c: what a failure message of the runtime means, and what to change. */
-#include "analysis/failadvice.h"
 #include "analysis/faillog.h"
-#include "analysis/failverdict.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/job.h"
@@ -51,6 +49,7 @@ static const struct tts_option options_table[] = {
 /* One text: a file, standard input, or words of the command line. */
 struct explain_text {
     const char *path; /* NULL: words of the command line */
+    const char *word; /* the only word, which may be meant as the name of a file; NULL: none */
     struct tts_input *in;
     struct tts_faillog log;
     struct tts_logtext_facts facts;
@@ -152,37 +151,20 @@ static bool is_file(const char *operand)
 
 /* ---- answers ---- */
 
-/* A failure with its meaning. */
-struct explained {
-    struct tts_failverdict verdict;
-    struct tts_failadvice advice;
-    struct tts_failview view;
-};
-
-static void explain(struct explained *out, const struct explain_text *text,
-                    const struct tts_failentry *entry)
+/* Explains a failure. The buffers that held the memory are known for one failure only. */
+static void explain_one(struct tts_explained *out, const struct explain_text *text,
+                        const struct tts_failentry *entry)
 {
-    const struct tts_failholders *holders = entry == text->full ? text->holders : NULL;
-    const struct tts_failmsg *msg = holders ? &holders->msg : &entry->msg;
-    tts_failverdict_make(msg, &out->verdict);
-    tts_failadvice_make(msg, &out->verdict, &out->advice);
-    if (holders)
-        tts_failadvice_add_holders(&out->advice, holders);
-    out->view = (struct tts_failview){.msg = msg,
-                                      .verdict = &out->verdict,
-                                      .advice = &out->advice,
-                                      .count = entry->count,
-                                      .last_line = entry->last_line,
-                                      .path = text->path,
-                                      .holders = holders,
-                                      .with_path = text->with_path};
+    tts_explained_make(out, entry, text->path);
+    if (text->holders && entry == text->full)
+        tts_explained_add_holders(out, text->holders, text->with_path);
 }
 
 static void explain_entry(const struct explain_text *text, const struct tts_failentry *entry,
                           FILE *out, struct tts_json *json)
 {
-    struct explained explained;
-    explain(&explained, text, entry);
+    struct tts_explained explained;
+    explain_one(&explained, text, entry);
     if (json)
         tts_failview_json(&explained.view, json);
     else
@@ -286,11 +268,11 @@ static int find_holders(struct explain_text *text, const char *path)
 static int draw_entry(struct tts_job *job, const struct explain_text *text,
                       const struct tts_failentry *entry, const char *path)
 {
-    struct explained explained;
+    struct tts_explained explained;
     FILE *out = tts_job_open(job, path);
     if (!out)
         return TTS_EXIT_INPUT;
-    explain(&explained, text, entry);
+    explain_one(&explained, text, entry);
     if (tts_failview_svg(&explained.view, out))
         return TTS_EXIT_DONE;
     tts_job_drop(job, out);
@@ -344,6 +326,11 @@ static int say_no_line(const struct explain_text *text, uint64_t line)
 static int say_nothing_found(const struct explain_text *text)
 {
     const char *more = "";
+    if (text->word) {
+        tts_message(command, "cannot read '%s': no such file, and no failure message",
+                    text->word);
+        return TTS_EXIT_INPUT;
+    }
     if (text->facts.bytes == 0)
         more = ": the text is empty";
     else if (text->facts.is_utf16)
@@ -354,8 +341,10 @@ static int say_nothing_found(const struct explain_text *text)
         tts_message(command, "no failure message found in '%s'%s", tts_message_path(text->path),
                     more);
     else
-        tts_message(command, "no failure message found in the text, which is not a file name%s",
-                    more);
+        tts_message(command, "no failure message found in the text%s", more);
+    tts_message(command, "looked for messages of the runtime about out of memory, circular "
+                         "buffers, traces and the kernel-config ring, with their numbers "
+                         "(see 'ttscope help explain')");
     return TTS_EXIT_BAD_NEWS;
 }
 
@@ -500,6 +489,8 @@ static int explain_operand(struct tts_job *job, char **operands, int word_count,
                            struct tts_json *json)
 {
     struct explain_text text = {.path = word_count > 0 ? NULL : operands[0]};
+    if (word_count == 1 && !strchr(operands[0], ' '))
+        text.word = operands[0];
     struct tts_error err = {0};
     enum tts_status status = word_count > 0 ? open_words(operands, word_count, &text.in, &err)
                                             : tts_input_open(text.path, NULL, &text.in, &err);

@@ -16,6 +16,7 @@ static void say_row(FILE *out, const char *label, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    tts_failview_glue(text);
     fprintf(out, "  %-*s", LABEL_COLUMNS - 2, label);
     tts_say_column(out, LABEL_COLUMNS, text);
 }
@@ -115,8 +116,9 @@ static void say_cores(const struct tts_failview *view, FILE *out)
     if (has_field(view, TTS_FAILMSG_ADDRESS))
         say_row(out, "addresses",
                 "the buffers of the program end at %" PRIu64
-                ", the lowest L1 buffer begins at %" PRIu64,
-                end, view->msg->value[TTS_FAILMSG_ADDRESS]);
+                ", the lowest %s begins at %" PRIu64,
+                end, view->msg->family == TTS_FAILMSG_SVC ? "service allocation" : "L1 buffer",
+                view->msg->value[TTS_FAILMSG_ADDRESS]);
     else if (has_field(view, TTS_FAILMSG_LIMIT))
         say_row(out, "addresses",
                 "the buffers of the program end at %" PRIu64
@@ -126,8 +128,52 @@ static void say_cores(const struct tts_failview *view, FILE *out)
         say_row(out, "addresses", "the buffers of the program end at %" PRIu64, end);
 }
 
-/* Writes the size of the circular buffers, which follows from their base. The base depends on
- * the release of the runtime. */
+/* Says where a buffer or a trace lies that breaks a limit. */
+static void say_address(const struct tts_failview *view, FILE *out)
+{
+    static const enum tts_failmsg_field marks[] = {TTS_FAILMSG_ALLOC_END, TTS_FAILMSG_FREE_END,
+                                                   TTS_FAILMSG_LIVE_END};
+    static const char *const users[] = {"allocated during the capture",
+                                        "freed during the capture", "used by another trace"};
+    const uint64_t *value = view->msg->value;
+    if (!has_field(view, TTS_FAILMSG_ADDRESS) || has_field(view, TTS_FAILMSG_END))
+        return;
+    if (view->msg->family == TTS_FAILMSG_ADDR)
+        say_row(out, "addresses",
+                "the buffer would begin at %" PRIu64 ", the lowest allowed address is %" PRIu64,
+                value[TTS_FAILMSG_ADDRESS], value[TTS_FAILMSG_LIMIT]);
+    for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
+        if (has_field(view, marks[i]))
+            say_row(out, "addresses",
+                    "the trace begins at %" PRIu64
+                    " of each bank, the DRAM %s ends at %" PRIu64,
+                    value[TTS_FAILMSG_ADDRESS], users[i], value[marks[i]]);
+}
+
+/* Says the numbers of a message about a rule. */
+static void say_rule_numbers(const struct tts_failview *view, FILE *out)
+{
+    static const struct {
+        enum tts_failmsg_field field;
+        const char *name;
+    } numbers[] = {{TTS_FAILMSG_INDEX, "index"},
+                   {TTS_FAILMSG_COUNT, "number"},
+                   {TTS_FAILMSG_SIZE, "size"},
+                   {TTS_FAILMSG_LIMIT, "limit"}};
+    char text[160] = "";
+    size_t len = 0;
+    if (view->verdict->cause != TTS_FAILCAUSE_OTHER)
+        return;
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (has_field(view, numbers[i].field))
+            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s %" PRIu64,
+                                    len > 0 ? ", " : "", numbers[i].name,
+                                    view->msg->value[numbers[i].field]);
+    if (len > 0)
+        say_row(out, "numbers", "%s", text);
+}
+
+/* Says how large the circular buffers are: from their base, which depends on the release. */
 static void say_base(const struct tts_failview *view, FILE *out)
 {
     const struct tts_failverdict *v = view->verdict;
@@ -151,7 +197,7 @@ static void say_base(const struct tts_failview *view, FILE *out)
                 v->l1_base, tts_arch_name(base->arch), base->when);
     else if (v->base_count > 0)
         say_row(out, "size",
-                "unknown: %zu known first addresses of circular buffers are possible",
+                "unknown: it depends on the release of tt-metal, and the end fits %zu of them",
                 v->base_count);
     else
         say_row(out, "size",
@@ -185,6 +231,9 @@ static const char *why(const struct tts_failview *view)
         return "A buffer needs one contiguous piece at the same address in every bank. Enough "
                "bytes are free, but live buffers lie between the free pieces.";
     case TTS_FAILCAUSE_CLASH:
+        if (view->msg->family == TTS_FAILMSG_SVC)
+            return "Circular buffers grow up from the bottom of L1. On service cores, the "
+                   "memory of the service lies above them, and the two meet.";
         return "Circular buffers grow up from the bottom of L1, L1 buffers grow down from the "
                "top, and the two meet. The L1 buffer may be on other cores: the allocator uses "
                "one address for all cores.";
@@ -228,6 +277,7 @@ static void say_advice(const struct tts_failview *view, FILE *out)
                                                           : "what to change, cheapest first");
     for (size_t i = 0; i < view->advice->count; i++) {
         tts_failview_advice_text(text, view, i);
+        tts_failview_glue(text);
         tts_say(out, 2, "%zu. %s", i + 1, text);
         if (tts_failview_advice_command(command, view, i))
             fprintf(out, "     $ %s\n", command);
@@ -237,13 +287,17 @@ static void say_advice(const struct tts_failview *view, FILE *out)
 void tts_failview_text(const struct tts_failview *view, FILE *out)
 {
     char text[TTS_FAILVIEW_LINE_MAX];
-    tts_say(out, 0, "%s", tts_failview_headline(text, view));
+    tts_failview_headline(text, view);
+    tts_failview_glue(text);
+    tts_say(out, 0, "%s", text);
     say_place(view, out);
     say_op(view, out);
     say_bank(view, out);
     say_pages(view, out);
     say_cores(view, out);
     say_base(view, out);
+    say_address(view, out);
+    say_rule_numbers(view, out);
     say_why(view, out);
     tts_failview_holders_text(view, out);
     say_advice(view, out);

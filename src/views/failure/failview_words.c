@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <string.h>
 
 /* ---- numbers ---- */
 
@@ -21,6 +22,13 @@ static const char *format_field(char out[AMOUNT_MAX], const struct tts_failview 
     return format_amount(out, view->msg->value[field]);
 }
 
+static const char *format_or_unknown(char out[AMOUNT_MAX], const struct tts_failview *view,
+                                     enum tts_failmsg_field field)
+{
+    return tts_failmsg_has(view->msg, field) ? format_field(out, view, field)
+                                             : "an unknown number of bytes";
+}
+
 static const char *pool_of(const struct tts_failview *view)
 {
     return view->msg->has_pool ? tts_pool_name(view->msg->pool) : "memory";
@@ -34,7 +42,28 @@ static const char *buffers_of(const struct tts_failview *view)
     return is_dfb ? "dataflow buffers" : "circular buffers";
 }
 
+void tts_failview_glue(char *text)
+{
+    for (char *at = text; (at = strchr(at, ' ')) != NULL; at++) {
+        bool is_amount = at > text && at[-1] >= '0' && at[-1] <= '9';
+        bool is_unit = at[1] == 'B' || (at[1] != '\0' && strchr("KMGTPE", at[1]) &&
+                                        at[2] == 'i' && at[3] == 'B');
+        if (is_amount && is_unit)
+            *at = *TTS_SAY_GLUE;
+    }
+}
+
 /* ---- the headline ---- */
+
+/* Appends the missing bytes, if they are known: ": 4.69 MiB short". */
+static void append_deficit(char *out, const struct tts_failview *view, const char *word)
+{
+    char amount[AMOUNT_MAX];
+    size_t len = strlen(out);
+    if (view->verdict->has_deficit)
+        snprintf(out + len, TTS_FAILVIEW_LINE_MAX - len, ": %s %s",
+                 format_amount(amount, view->verdict->deficit_bytes), word);
+}
 
 static void put_space_headline(char *out, const struct tts_failview *view)
 {
@@ -56,6 +85,7 @@ static void put_space_headline(char *out, const struct tts_failview *view)
                  "but the largest piece is %s",
                  pool_of(view), need, format_field(room, view, TTS_FAILMSG_FREE),
                  format_field(piece, view, TTS_FAILMSG_LARGEST));
+    append_deficit(out, view, "short");
 }
 
 static void put_core_headline(char *out, const struct tts_failview *view)
@@ -70,6 +100,11 @@ static void put_core_headline(char *out, const struct tts_failview *view)
                  view->msg->family == TTS_FAILMSG_SVC ? "the memory of a service core"
                                                       : "an L1 buffer",
                  by);
+    else if (view->msg->family == TTS_FAILMSG_DFBRING)
+        snprintf(out, TTS_FAILVIEW_LINE_MAX,
+                 "the ring of one dataflow buffer does not fit into the L1 of a core: %s too "
+                 "large",
+                 by);
     else
         snprintf(out, TTS_FAILVIEW_LINE_MAX,
                  "the %s of a program do not fit into the L1 of a core: %s too large",
@@ -80,12 +115,13 @@ static void put_trace_headline(char *out, const struct tts_failview *view)
 {
     char a[AMOUNT_MAX], b[AMOUNT_MAX];
     const struct tts_failverdict *v = view->verdict;
-    if (v->cause == TTS_FAILCAUSE_TRACE_REGION)
+    if (v->cause == TTS_FAILCAUSE_TRACE_REGION) {
         snprintf(out, TTS_FAILVIEW_LINE_MAX,
                  "the trace region is too small: the traces need %s, and the region has %s",
-                 format_field(a, view, TTS_FAILMSG_REQUESTED),
-                 format_field(b, view, TTS_FAILMSG_LIMIT));
-    else if (view->msg->family == TTS_FAILMSG_TRACKER)
+                 format_or_unknown(a, view, TTS_FAILMSG_REQUESTED),
+                 format_or_unknown(b, view, TTS_FAILMSG_LIMIT));
+        append_deficit(out, view, "short");
+    } else if (view->msg->family == TTS_FAILMSG_TRACKER)
         snprintf(out, TTS_FAILVIEW_LINE_MAX,
                  "%" PRIu64 " buffer%s would be overwritten by the replay of a trace",
                  view->msg->value[TTS_FAILMSG_COUNT],
@@ -127,8 +163,9 @@ const char *tts_failview_headline(char out[TTS_FAILVIEW_LINE_MAX],
         snprintf(out, TTS_FAILVIEW_LINE_MAX,
                  "the kernels of a program are too large: they need %s, and the kernel-config "
                  "ring has %s",
-                 format_field(a, view, TTS_FAILMSG_SIZE),
-                 format_field(b, view, TTS_FAILMSG_LIMIT));
+                 format_or_unknown(a, view, TTS_FAILMSG_SIZE),
+                 format_or_unknown(b, view, TTS_FAILMSG_LIMIT));
+        append_deficit(out, view, "too much");
         break;
     case TTS_FAILCAUSE_OTHER:
         snprintf(out, TTS_FAILVIEW_LINE_MAX, "%s: this is not a lack of memory",
@@ -172,12 +209,27 @@ static uint64_t value_of(const struct advice *a, enum tts_failmsg_field field)
 
 static const char *say_enough(const struct advice *a)
 {
-    return a->item->is_enough ? "that is enough" : "that alone is not enough";
+    if (a->item->is_enough)
+        return "that is enough";
+    return a->view->verdict->cause == TTS_FAILCAUSE_UNKNOWN
+               ? "the message does not tell whether that is enough"
+               : "that alone is not enough";
 }
 
-static void say_newer(char *out, const struct advice *a)
+static void say_decide(char *out, const struct advice *a)
 {
-    put_text(out, "find %s", a->view->verdict->decides);
+    put_text(out, "to find the cause: %s", a->view->verdict->decides);
+}
+
+static void say_others(char *out, const struct advice *a)
+{
+    char need[AMOUNT_MAX], piece[AMOUNT_MAX];
+    put_text(out,
+             "free or move buffers of other allocators (per-core buffers), or allocate this "
+             "buffer before them: it needs %s at one address that is free in all of them; this "
+             "allocator has a free piece of %s",
+             format_field(need, a->view, TTS_FAILMSG_NEED),
+             format_field(piece, a->view, TTS_FAILMSG_LARGEST));
 }
 
 static void say_l1_small(char *out, const struct advice *a)
@@ -308,10 +360,16 @@ static void say_earlier(char *out, const struct advice *a)
 
 static void say_move_l1(char *out, const struct advice *a)
 {
-    put_text(out,
-             "free the L1 buffer at address %" PRIu64
-             " before this program runs, or place it in DRAM, or shard it over other cores",
-             value_of(a, TTS_FAILMSG_ADDRESS));
+    if (a->view->msg->family == TTS_FAILMSG_SVC)
+        put_text(out,
+                 "run the program on cores outside the service cores %s, or free the service "
+                 "allocation at address %" PRIu64 " before it",
+                 a->view->msg->range, value_of(a, TTS_FAILMSG_ADDRESS));
+    else
+        put_text(out,
+                 "free the L1 buffer at address %" PRIu64
+                 " before this program runs, or place it in DRAM, or shard it over other cores",
+                 value_of(a, TTS_FAILMSG_ADDRESS));
 }
 
 static uint64_t count_tiles(const struct advice *a, uint64_t tile_bytes)
@@ -324,13 +382,21 @@ static void say_cb_tiles(char *out, const struct advice *a)
 {
     char one[AMOUNT_MAX];
     const char *range = a->view->msg->range;
-    put_text(out,
-             "make the %s smaller by %s on each core of %s: %" PRIu64 " bf16 tiles, %" PRIu64
-             " fp32 tiles or %" PRIu64
-             " bfp8 tiles fewer (smaller blocks, fewer pages, or more cores)",
-             buffers_of(a->view), format_amount(one, a->view->verdict->deficit_bytes),
-             range[0] != '\0' ? range : "the range", count_tiles(a, 2048), count_tiles(a, 4096),
-             count_tiles(a, 1088));
+    if (a->view->msg->family == TTS_FAILMSG_DFBRING)
+        put_text(out,
+                 "make the ring of dataflow buffer %" PRIu64
+                 " smaller by %s: reduce its capacity, stride or entry size (ring = entry size "
+                 "x (stride x (capacity - 1) + 1))",
+                 value_of(a, TTS_FAILMSG_INDEX),
+                 format_amount(one, a->view->verdict->deficit_bytes));
+    else
+        put_text(out,
+                 "make the %s smaller by %s on each core%s%s: %" PRIu64 " bf16 tiles, %" PRIu64
+                 " fp32 tiles or %" PRIu64
+                 " bfp8 tiles fewer (smaller blocks, fewer pages, or more cores)",
+                 buffers_of(a->view), format_amount(one, a->view->verdict->deficit_bytes),
+                 range[0] != '\0' ? " of " : "", range, count_tiles(a, 2048),
+                 count_tiles(a, 4096), count_tiles(a, 1088));
 }
 
 static void say_split(char *out, const struct advice *a)
@@ -381,12 +447,11 @@ static void say_half(char *out, const struct advice *a)
 static void say_ring(char *out, const struct advice *a)
 {
     char one[AMOUNT_MAX];
-    format_amount(one, a->item->bytes);
     put_text(out,
              "make the kernels %s smaller (fewer kernels, arguments or semaphores in one "
-             "program), or enlarge the ring: lower worker_l1_size by %s when you open the "
-             "device",
-             one, one);
+             "program), or enlarge the ring: lower worker_l1_size by at least %" PRIu64
+             " B when you open the device",
+             format_amount(one, a->item->bytes), a->item->bytes);
 }
 
 static void say_device(char *out, const struct advice *a)
@@ -437,7 +502,8 @@ static void say_rule(char *out, const struct advice *a)
 typedef void say_advice_kind(char *out, const struct advice *a);
 
 static say_advice_kind *const advice_writers[] = {
-    [TTS_FAILADVICE_NEWER] = say_newer,
+    [TTS_FAILADVICE_DECIDE] = say_decide,
+    [TTS_FAILADVICE_OTHERS] = say_others,
     [TTS_FAILADVICE_L1_SMALL] = say_l1_small,
     [TTS_FAILADVICE_TRACE_SIZE] = say_trace_size,
     [TTS_FAILADVICE_TRACE_DRAM] = say_trace_dram,

@@ -268,3 +268,31 @@ T_TEST(advice_has_the_numbers_of_the_failure)
     item = find_advice(TTS_FAILADVICE_CB_TILES);
     T_TRUE(item && item->count == 2 && item->bytes == 2048);
 }
+
+T_TEST(advice_without_a_cause_names_what_decides_it)
+{
+    begin_space(TTS_FAILMSG_D2, TTS_POOL_L1, 6291456, 64, 98304);
+    set(TTS_FAILMSG_BANK, 1393472);
+    set(TTS_FAILMSG_ALLOCATED, 1048576);
+    set(TTS_FAILMSG_FREE, 344896);
+    set(TTS_FAILMSG_LARGEST, 344896);
+    judge();
+    T_EQ(verdict.cause, TTS_FAILCAUSE_UNKNOWN);
+    T_TRUE(strstr(verdict.decides, "HYBRID") != NULL);
+    T_EQ(advice.items[0].kind, TTS_FAILADVICE_DECIDE);
+    T_TRUE(find_advice(TTS_FAILADVICE_OTHERS));
+    const struct tts_failadvice_item *item = find_advice(TTS_FAILADVICE_HALF);
+    T_TRUE(item && item->bytes == 49152 && !item->is_enough);
+
+    begin_space(TTS_FAILMSG_V1, TTS_POOL_DRAM, 1048576, 12, 88064);
+    judge();
+    T_EQ(advice.items[0].kind, TTS_FAILADVICE_DECIDE);
+    item = find_advice(TTS_FAILADVICE_DTYPE);
+    T_TRUE(item && item->bytes == 46784 && !item->is_enough);
+    T_TRUE(!find_advice(TTS_FAILADVICE_OTHERS));
+
+    judge_v3(600, 1000, 400, 600, 600);
+    T_TRUE(verdict.decides != NULL && find_advice(TTS_FAILADVICE_DECIDE));
+    judge_end(TTS_FAILMSG_CB, 100, 200);
+    T_EQ(advice.count, 1);
+}
