@@ -1,5 +1,6 @@
 /* cmd_analyze.c: the command `analyze`, which reports the memory use that training logs
  * state. */
+#include "analysis/faillog.h"
 #include "base/beside.h"
 #include "base/bytesize.h"
 #include "base/error.h"
@@ -18,6 +19,7 @@
 #include "views/chart/chartparts.h"
 #include "views/chart/drawing_svg.h"
 #include "views/chart/memcharts.h"
+#include "views/failure/failview.h"
 #include "views/finding/junit.h"
 #include "views/run/grouped.h"
 #include "views/run/run_csv.h"
@@ -39,6 +41,9 @@ struct log {
     uint64_t runs, untitled, lines, bytes;
     bool is_saved;     /* result, recording or trace: has no line and byte counts */
     char problem[160]; /* empty if there is no problem */
+    struct tts_faillog failures;
+    bool lacks_failures;   /* there was no memory for all of them */
+    uint64_t last_heading; /* line of the last summary; 0: none */
 };
 
 /* One run of the command. */
@@ -471,6 +476,10 @@ static void put_log_json(struct tts_json *json, const struct log *log)
         tts_json_number(json, "bytes", log->bytes);
     }
     tts_json_text_or_null(json, "problem", log->problem);
+    struct tts_failending ending;
+    bool has_failure = tts_faillog_ending(&log->failures, log->last_heading, &ending);
+    tts_json_number_or_null(json, "failure_line", has_failure, has_failure ? ending.line : 0);
+    tts_faillog_json(&log->failures, log->path, json);
     tts_json_object_end(json);
 }
 
@@ -627,6 +636,7 @@ static enum tts_status take_log_run(struct analyze *analyze, struct log *log,
     char name[TTS_RUN_LABEL_MAX];
     tts_trainmem_of(what, &analyze->options->mem, &mem);
     log->runs++;
+    log->last_heading = what->line > log->last_heading ? what->line : log->last_heading;
     log->untitled += what->title[0] == '\0';
     tts_run_names_next(&analyze->names, what, analyze->label, log->untitled, name);
     const struct tts_named_run run = {name, log->path, what, &mem};
@@ -668,6 +678,41 @@ static void say_no_summary(struct log *log, const struct tts_trainlog_facts *fac
     tts_message(command, "no memory summary in '%s': %s", tts_message_path(log->path), out);
 }
 
+/* ---- failures of a log ---- */
+
+static void take_failure(void *ctx, const struct tts_failmsg *msg)
+{
+    struct log *log = ctx;
+    log->lacks_failures |= tts_faillog_add(&log->failures, msg, NULL) != TTS_OK;
+}
+
+/* Names the failure that ended a program before it printed a summary. */
+static void say_failure(const struct log *log)
+{
+    struct tts_failending ending;
+    struct tts_explained explained;
+    char text[TTS_FAILVIEW_LINE_MAX], explain[TTS_FAILVIEW_COMMAND_MAX];
+    if (!tts_faillog_ending(&log->failures, 0, &ending))
+        return;
+    tts_explained_make(&explained, ending.entry, log->path);
+    tts_message_at(command, log->path, ending.line,
+                   tts_failview_headline(text, &explained.view));
+    if (tts_failview_command(explain, &ending, log->path))
+        tts_message(command, "why, and what to change: %s", explain);
+}
+
+/* Writes the failure after the last summary of each log. */
+static void write_failures(const struct analyze *analyze)
+{
+    struct tts_failending ending;
+    for (int i = 0; i < analyze->job->operand_count; i++) {
+        const struct log *log = &analyze->logs[i];
+        if (!tts_faillog_ending(&log->failures, log->last_heading, &ending))
+            continue;
+        tts_failview_ending(&ending, log->path, analyze->out);
+    }
+}
+
 static void show_log_progress(void *ctx, uint64_t taken)
 {
     struct analyze *analyze = ctx;
@@ -703,6 +748,7 @@ static void finish_log(struct analyze *analyze, struct log *log,
         fail_log(analyze, log, tts_runs_refusal(file));
     } else if (log->runs == 0) {
         say_no_summary(log, &facts);
+        say_failure(log);
     } else if (facts.stray_lines > 0) {
         snprintf(log->problem, sizeof log->problem,
                  "ignored %" PRIu64 " line%s with memory figures outside any summary",
@@ -726,6 +772,7 @@ static enum tts_status take_log(struct analyze *analyze, struct log *log)
     }
     tts_progress_begin(&analyze->progress, "reading", log->path, tts_runs_bytes(file));
     tts_runs_on_tick(file, show_log_progress, analyze);
+    tts_runs_on_failure(file, take_failure, log);
     while (taken == TTS_OK && (status = tts_runs_next(file, &run, &why)) == TTS_OK)
         taken = take_log_run(analyze, log, run);
     tts_progress_end(&analyze->progress);
@@ -733,7 +780,7 @@ static enum tts_status take_log(struct analyze *analyze, struct log *log)
         fail_log(analyze, log, &why);
     finish_log(analyze, log, file);
     tts_runs_close(file);
-    return taken;
+    return log->lacks_failures ? TTS_E_NOMEM : taken;
 }
 
 static enum tts_status take_logs(struct analyze *analyze)
@@ -744,6 +791,7 @@ static enum tts_status take_logs(struct analyze *analyze)
     for (int i = 0; i < count && status == TTS_OK; i++) {
         struct log *log = &analyze->logs[i];
         log->path = paths[i];
+        tts_faillog_init(&log->failures, NULL);
         analyze->label = tts_run_label(paths, (size_t)count, (size_t)i);
         status = take_log(analyze, log);
         if (log->problem[0] == '\0')
@@ -838,6 +886,7 @@ static void write_end(struct analyze *analyze)
     }
     tts_run_text_top(&analyze->in_common, analyze->top);
     tts_run_text_end(&analyze->worst, analyze->out);
+    write_failures(analyze);
     for (int i = 0; i < TTS_PICTURES; i++) {
         if (!analyze->pictures[i])
             continue;
@@ -923,6 +972,9 @@ static int run_analyze(struct tts_job *job, void *values)
     code = analyze_logs(&analyze);
     tts_junit_release(&analyze.junit);
     tts_worst_runs_release(&analyze.worst);
+    for (int i = 0; i < job->operand_count; i++)
+        if (analyze.logs[i].path)
+            tts_faillog_release(&analyze.logs[i].failures);
     alloc->free(alloc->ctx, analyze.logs, bytes);
     return code;
 }

@@ -1,9 +1,11 @@
 /* cmd_show.c: the command `show`, which shows the memory use in a recording or graph trace. */
+#include "base/error.h"
 #include "base/heap.h"
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/message.h"
 #include "cli/show/show.h"
+#include "sources/input.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -112,17 +114,43 @@ static void on_show_progress(void *ctx, uint64_t bytes)
     tts_progress_show(&show->progress, bytes);
 }
 
+/* Opens the content of `in` as a log if it is a text, or else as events. Takes over `in`. */
+static enum tts_status open_show_input(struct tts_show *show, struct tts_input *in,
+                                       struct tts_error *err)
+{
+    struct tts_eventfile_watch watch = {on_show_progress, show};
+    enum tts_input_kind kind;
+    enum tts_status status = tts_input_kind(in, &kind, err);
+    bool has_events = show->options.follow || show->options.at > 0;
+    if (status == TTS_OK && kind == TTS_INPUT_TEXT && !has_events) {
+        show->log = in;
+        return TTS_OK;
+    }
+    if (status == TTS_OK)
+        status = tts_eventfile_new(in, &watch, show->alloc, &show->file, err);
+    if (status != TTS_OK)
+        tts_input_close(in);
+    return status;
+}
+
 static enum tts_status open_show_file(struct tts_show *show, struct tts_error *err)
 {
     const char *path = show->options.path;
-    struct tts_eventfile_watch watch = {on_show_progress, show};
+    struct tts_input *in;
+    enum tts_status status = tts_input_open(path, show->alloc, &in, err);
+    if (status == TTS_E_NOMEM)
+        return tts_error_set(err, status, "out of memory");
+    if (status != TTS_OK)
+        return status;
     tts_progress_begin(&show->progress, "reading", path, 0);
-    enum tts_status status = tts_eventfile_open(path, &watch, show->alloc, &show->file, err);
+    uint64_t size = tts_input_total(in);
+    status = open_show_input(show, in, err);
     tts_progress_end(&show->progress);
-    if (status == TTS_OK)
+    if (status == TTS_OK && !show->log)
         status = seek_to_event(show, err);
     if (status == TTS_OK)
-        tts_progress_begin(&show->progress, "reading", path, tts_eventfile_size(show->file));
+        tts_progress_begin(&show->progress, "reading", path,
+                           show->log ? size : tts_eventfile_size(show->file));
     return status;
 }
 
@@ -136,6 +164,8 @@ static int read_show_file(struct tts_show *show, struct tts_error *err)
                                                           : fail_to_show(show, err);
     if (status != TTS_OK)
         return fail_to_show(show, err);
+    if (show->log)
+        return TTS_EXIT_DONE;
     bool is_loaded = !show->options.follow && tts_show_load(show);
     if (show->options.follow || is_loaded)
         tts_progress_end(&show->progress);
@@ -159,6 +189,8 @@ static int show_file(struct tts_job *job, struct tts_show *show)
     int code = read_show_file(show, &err);
     if (code != TTS_EXIT_DONE || show->is_interrupted)
         return code;
+    if (show->log)
+        return tts_show_log(job, show);
     if (show->is_abandoned)
         tts_message(command,
                     "%s: the recorded program (pid %" PRIu64 ") no longer runs and did not "

@@ -2,6 +2,7 @@
 #include "analysis/eventsummary.h"
 #include "base/heap.h"
 #include "cli/message.h"
+#include "sources/input.h"
 
 enum tts_status tts_show_init(struct tts_show *show, const struct tts_show_options *options,
                               struct tts_error *err)
@@ -18,6 +19,7 @@ void tts_show_release(struct tts_show *show)
     tts_eventscan_release(&show->scan);
     tts_eventsummary_release(&show->sum);
     tts_eventfile_close(show->file);
+    tts_input_close(show->log);
 }
 
 /* ---- reading ---- */

@@ -1,6 +1,7 @@
 /* show.h: reads a file of events for `ttscope show`. The views print the answer. One thread. */
 #pragma once
 
+#include "cli/job.h"
 #include "cli/progress.h"
 #include "sources/eventpass.h"
 #include "sources/partial.h"
@@ -18,6 +19,7 @@ struct tts_show_options {
 
 struct tts_show {
     struct tts_show_options options;
+    struct tts_input *log; /* the file is a text; NULL: it has events */
     struct tts_eventfile *file;
     struct tts_progress progress;
     const struct tts_alloc *alloc;
@@ -37,6 +39,9 @@ TTS_NODISCARD enum tts_status tts_show_init(struct tts_show *show,
                                             const struct tts_show_options *options,
                                             struct tts_error *err);
 void tts_show_release(struct tts_show *show); /* a zeroed struct is fine */
+
+/* Reads show->log in one pass and prints the failure in it. Returns an exit code. */
+int tts_show_log(struct tts_job *job, struct tts_show *show);
 
 /* Reads the file to its end, or to the requested event. After an error, the data read so far is
  * valid, except after TTS_E_NOMEM. */
