@@ -1,7 +1,7 @@
 /* Reads bytes as a text with failure messages. The reader must come to an end. Each message is
  * in the text, its strings are terminated, and its explanation can be written as text and as
- * JSON. After many other lines, when the bytes lie across two reads, the messages are the
- * same. */
+ * JSON. After many other lines, when the bytes lie across two reads, and in pieces that another
+ * reader passes on, the messages are the same. */
 #include "sources/failure/failscan.h"
 #include "analysis/failadvice.h"
 #include "analysis/faillog.h"
@@ -66,7 +66,7 @@ static void check_message(const struct tts_failmsg *msg)
     check((msg->op[0] != '\0') == (msg->op_line > 0), "an operation without a line");
 }
 
-static void read_text(int fd, size_t len, struct reading *out)
+static void read_text(int fd, size_t len, bool is_explained, struct reading *out)
 {
     static char sink[1 << 16];
     char path[64];
@@ -81,7 +81,8 @@ static void read_text(int fd, size_t len, struct reading *out)
     check(tts_failscan_new(in, &reuse_alloc, &scan, NULL) == TTS_OK, "not scanned");
     while (tts_failscan_next(scan, &msg, NULL) == TTS_OK) {
         check_message(&msg);
-        explain(&msg, stream);
+        if (is_explained)
+            explain(&msg, stream);
         if (out->count < MESSAGES_MAX)
             out->messages[out->count++] = msg;
     }
@@ -95,6 +96,40 @@ static void read_text(int fd, size_t len, struct reading *out)
     fclose(stream);
 }
 
+/* Reads the text in pieces of `step` bytes. */
+static void read_pieces(size_t len, size_t step, struct reading *out)
+{
+    struct tts_failscan *scan;
+    struct tts_failmsg msg;
+    struct tts_logpiece piece = {0};
+    bool is_end = false;
+    out->count = 0;
+    check(tts_failscan_new_fed("log", &reuse_alloc, &scan, NULL) == TTS_OK, "not scanned");
+    for (size_t at = 0; !is_end; at += piece.len) {
+        is_end = at == len;
+        piece.bytes = text + at;
+        piece.len = len - at < step ? len - at : step;
+        tts_failscan_feed(scan, &piece);
+        while (tts_failscan_next(scan, &msg, NULL) == TTS_OK)
+            if (out->count < MESSAGES_MAX)
+                out->messages[out->count++] = msg;
+        for (size_t i = 0; i < piece.len; i++)
+            piece.line_ends += text[at + i] == '\n';
+    }
+    tts_failscan_free(scan);
+}
+
+static void check_same(const struct reading *a, const struct reading *b)
+{
+    check(a->count == b->count, "another number of messages");
+    for (size_t i = 0; i < a->count; i++)
+        check(tts_failmsg_is_same(&a->messages[i], &b->messages[i]) &&
+                  strcmp(a->messages[i].op, b->messages[i].op) == 0 &&
+                  b->messages[i].line - a->messages[i].line ==
+                      b->messages[0].line - a->messages[0].line,
+              "another message");
+}
+
 static bool is_compressed(const uint8_t *bytes, size_t len)
 {
     return (len >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) ||
@@ -102,8 +137,9 @@ static bool is_compressed(const uint8_t *bytes, size_t len)
                          memcmp(bytes + 1, "\x2a\x4d\x18", 3) == 0));
 }
 
-/* The first two bytes choose where the text lies in the window. Every fourth text is read a
- * second time after many other lines. */
+/* The first two bytes choose how the text is read a second time: one text of four in pieces,
+ * one of sixteen after many other lines, which takes most of the time. Verdicts have a target
+ * of their own, so the messages of one text of eight are explained. */
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     static struct reading first, second;
@@ -114,8 +150,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     fd = fd >= 0 ? fd : memfd_create("log", MFD_CLOEXEC);
     check(fd >= 0, "no file");
     memcpy(text, bytes + 2, len - 2);
-    read_text(fd, len - 2, &first);
-    if (place % 4 != 0)
+    read_text(fd, len - 2, place % 8 == 2, &first);
+    if (place % 4 == 1) {
+        read_pieces(len - 2, 1 + place / 4 % (len - 1), &second);
+        check_same(&first, &second);
+        check(first.count == 0 || first.messages[0].line == second.messages[0].line,
+              "another line");
+    }
+    if (place % 16 != 0)
         return 0;
     size_t pad = FIRST_READ - place % (len - 1);
     memset(text, '-', pad);
@@ -123,13 +165,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         text[at] = '\n';
     text[pad - 1] = '\n';
     memcpy(text + pad, bytes + 2, len - 2);
-    read_text(fd, pad + len - 2, &second);
-    check(first.count == second.count, "another number of messages");
-    for (size_t i = 0; i < first.count; i++)
-        check(tts_failmsg_is_same(&first.messages[i], &second.messages[i]) &&
-                  strcmp(first.messages[i].op, second.messages[i].op) == 0 &&
-                  second.messages[i].line - first.messages[i].line ==
-                      second.messages[0].line - first.messages[0].line,
-              "another message");
+    read_text(fd, pad + len - 2, false, &second);
+    check_same(&first, &second);
     return 0;
 }
