@@ -1,7 +1,7 @@
 /* Takes bytes as the numbers of a failure message, and the rest as the events of a recording.
- * The verdict, the advice and the buffers that held the memory follow from any numbers, and
- * their sentences fit their buffers. A deficit is never larger than the number that is too
- * large. */
+ * The verdict, the advice and the buffers that held the memory follow from any numbers, their
+ * sentences fit their buffers, and the picture can be drawn. A deficit is never larger than the
+ * number that is too large. */
 #include "analysis/failadvice.h"
 #include "analysis/failholders.h"
 #include "views/failure/failview.h"
@@ -155,6 +155,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
     tts_failview_text(&view, out);
     tts_json_init(&json, out);
     tts_failview_json(&view, &json);
+    tts_failview_svg(&view, out);
     check(!ferror(out), "too much text");
     tts_failholders_free(holders);
     return 0;

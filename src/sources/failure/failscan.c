@@ -7,7 +7,6 @@
 
 #include <assert.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -60,11 +59,9 @@ struct tts_failscan {
     uint64_t op_offset, op_searched;
     size_t phrase_count;
     struct tts_span phrases[PHRASES_MAX];
-    uint64_t bits[(1 << HASH_BITS) / 64]; /* a set bit for the hash of each probe */
-    struct probe probes[PROBES_MAX];      /* sorted by their hashes */
-    size_t probe_count;
-    uint16_t rows[ROWS + 1]; /* index of the first probe of each row, and after the last row the
-                                number of probes */
+    uint64_t bits[(1 << HASH_BITS) / 64]; /* the words that probes look for, by hash */
+    struct probe probes[PROBES_MAX];      /* by hash */
+    uint16_t rows[ROWS + 1];              /* index of the first probe of each row */
     struct piece piece;
 };
 
@@ -91,24 +88,7 @@ static uint32_t hash_word(uint32_t word)
 static void add_phrase(struct tts_failscan *scan, struct tts_span phrase)
 {
     assert(scan->phrase_count < PHRASES_MAX);
-    size_t idx = scan->phrase_count++;
-    scan->phrases[idx] = phrase;
-    for (uint8_t i = 0; i < PROBE_STEP; i++) {
-        uint32_t word = load_word(phrase.at + i), hash = hash_word(word);
-        scan->bits[hash / 64] |= UINT64_C(1) << hash % 64;
-        scan->probes[scan->probe_count++] = (struct probe){word, (uint8_t)idx, i};
-    }
-}
-
-static int compare_probes(const void *a, const void *b)
-{
-    const struct probe *x = a, *y = b;
-    uint32_t x_hash = hash_word(x->word), y_hash = hash_word(y->word);
-    if (x_hash != y_hash)
-        return x_hash < y_hash ? -1 : 1;
-    if (x->phrase != y->phrase)
-        return x->phrase < y->phrase ? -1 : 1;
-    return (int)x->offset - (int)y->offset;
+    scan->phrases[scan->phrase_count++] = phrase;
 }
 
 static uint32_t hash_row(uint32_t hash)
@@ -116,15 +96,36 @@ static uint32_t hash_row(uint32_t hash)
     return hash >> (HASH_BITS - 8);
 }
 
+/* Gives each word of each phrase that a probe may see to `take`. */
+typedef void take_probe(struct tts_failscan *scan, struct probe probe);
+
+static void take_all_probes(struct tts_failscan *scan, take_probe *take)
+{
+    for (size_t idx = 0; idx < scan->phrase_count; idx++)
+        for (uint8_t i = 0; i < PROBE_STEP; i++)
+            take(scan, (struct probe){load_word(scan->phrases[idx].at + i), (uint8_t)idx, i});
+}
+
+static void count_probe(struct tts_failscan *scan, struct probe probe)
+{
+    uint32_t hash = hash_word(probe.word);
+    scan->bits[hash / 64] |= UINT64_C(1) << hash % 64;
+    scan->rows[hash_row(hash)]++;
+}
+
+static void place_probe(struct tts_failscan *scan, struct probe probe)
+{
+    scan->probes[--scan->rows[hash_row(hash_word(probe.word))]] = probe;
+}
+
+/* Sorts the probes into rows: the count of each row becomes its end, and then, while its probes
+ * are placed, its beginning. */
 static void index_probes(struct tts_failscan *scan)
 {
-    size_t idx = 0;
-    qsort(scan->probes, scan->probe_count, sizeof scan->probes[0], compare_probes);
-    for (uint32_t row = 0; row <= ROWS; row++) {
-        while (idx < scan->probe_count && hash_row(hash_word(scan->probes[idx].word)) < row)
-            idx++;
-        scan->rows[row] = (uint16_t)idx;
-    }
+    take_all_probes(scan, count_probe);
+    for (size_t row = 1; row <= ROWS; row++)
+        scan->rows[row] = (uint16_t)(scan->rows[row] + scan->rows[row - 1]);
+    take_all_probes(scan, place_probe);
 }
 
 /* Returns 1 if the four bytes at `at` may belong to a phrase, else 0. Returns a number, so that
