@@ -119,7 +119,8 @@ struct tts_seenregion {
     size_t slot_count;
 };
 
-/* The live buffers of one process, from the buffer log of the runtime's inspector. */
+/* The live buffers of one process, from the buffer log of the runtime's inspector. A buffer of
+ * several devices is counted with its bytes on one device. */
 struct tts_seenbuffers {
     uint32_t pid; /* process that writes the log, as this process numbers it */
     /* Logical ids of the devices of the only live mesh of the process. Not known if the process
@@ -133,7 +134,10 @@ struct tts_seenbuffers {
     uint64_t events;        /* events read so far */
     uint64_t bad_lines;     /* lines that cannot be parsed */
     uint64_t unknown_frees; /* frees of buffers that the log does not have */
-    bool is_complete;       /* the log was read from its beginning and nothing was skipped */
+    uint64_t left_out;      /* buffers beyond the maximum that is kept */
+    bool update_known;
+    uint64_t update_ns; /* time of the last event, since 1970 */
+    bool is_complete;   /* the log was read from its beginning and nothing was skipped */
 };
 
 /* One pool as its own allocator reports it. Bytes are of all banks. */

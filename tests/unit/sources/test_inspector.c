@@ -1,0 +1,359 @@
+#include "harness/host.h"
+#include "harness/t.h"
+#include "sources/hostfile.h"
+#include "sources/live/inspector.h"
+#include "torture/heap.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define SECOND UINT64_C(1000000000)
+#define LOGS "work/generated/inspector/"
+#define BUFFERS LOGS "mesh_buffers_log.yaml"
+#define MESHES LOGS "mesh_devices_log.yaml"
+
+enum { PID = 50 };
+
+static struct tts_inspector *inspector;
+static struct tts_seenprocess process;
+static struct tts_seenbuffers seen;
+static uint64_t now;
+
+static const char *event(uint64_t id, uint64_t bytes)
+{
+    static char text[300];
+    snprintf(text, sizeof text,
+             "- mesh_buffer_allocated:\n    id: %" PRIu64 "\n    address: %" PRIu64
+             "\n    size: %" PRIu64 "\n    device_local_size: %" PRIu64
+             "\n    buffer_type: L1\n    timestamp_ns: %" PRIu64 "\n",
+             id, id * 4096, bytes, bytes, 500 + id);
+    return text;
+}
+
+static void append(const char *path, const char *text)
+{
+    FILE *file = fopen(host_path(path), "a");
+    T_TRUE(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+/* Makes a host with one process without open files. */
+static void begin(const char *name)
+{
+    host_new(name);
+    host_add_process(PID, "a", "50", 1);
+    host_dir(LOGS);
+    T_EQ(tts_inspector_new(NULL, &inspector, NULL), TTS_OK);
+    process = (struct tts_seenprocess){.pid = PID};
+    now = 100;
+}
+
+static void end(void)
+{
+    tts_inspector_free(inspector);
+}
+
+static enum tts_status look_at_most(uint64_t seconds, uint64_t max)
+{
+    int dir = open(host_path(host_process(PID, "")), O_PATH | O_DIRECTORY);
+    now += seconds;
+    enum tts_status status = tts_inspector_read(inspector, dir, &process, now * SECOND, max);
+    close(dir);
+    seen = (struct tts_seenbuffers){.pid = PID};
+    if (status == TTS_OK)
+        tts_inspector_fill(inspector, &seen);
+    return status;
+}
+
+static enum tts_status look(uint64_t seconds)
+{
+    return look_at_most(seconds, UINT64_MAX);
+}
+
+/* Adds an open file to the process. */
+static void add_open(uint32_t fd, const char *path)
+{
+    host_add_fd(PID, fd, host_path(path));
+}
+
+T_TEST(the_log_is_found_among_the_open_files_and_followed)
+{
+    begin("open");
+    T_EQ(look(0), TTS_E_NOT_FOUND);
+    host_put(BUFFERS, event(1, 64));
+    host_put(MESHES, "- mesh_device_created:\n    mesh_id: 1\n    devices: [3]\n");
+    add_open(3, BUFFERS);
+    add_open(4, MESHES);
+    T_EQ(look(0), TTS_E_NOT_FOUND); /* searched again after a second */
+    T_EQ(look(1), TTS_OK);
+    T_TRUE(tts_inspector_is_open_file(inspector));
+    T_TRUE(seen.bytes[TTS_POOL_L1] == 64 && seen.is_complete && !seen.update_known);
+    T_TRUE(seen.devices_known && seen.device_count == 1 && seen.devices[0] == 3);
+    append(BUFFERS, event(2, 100));
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(seen.bytes[TTS_POOL_L1] == 164 && seen.buffers[TTS_POOL_L1] == 2);
+    append(MESHES, "- mesh_device_destroyed:\n    mesh_id: 1\n");
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(!seen.devices_known && seen.is_complete);
+    end();
+}
+
+T_TEST(a_process_without_a_log_is_searched_less_and_less_often)
+{
+    static const uint64_t waits[] = {1, 2, 4, 8, 16, 32, 64, 64};
+    for (size_t found_at = 0; found_at < 8; found_at++) {
+        begin("backoff");
+        host_put(BUFFERS, "");
+        look(0);
+        for (size_t i = 0; i < found_at; i++)
+            T_EQ(look(waits[i]), TTS_E_NOT_FOUND);
+        add_open(3, BUFFERS);
+        T_EQ(look(waits[found_at] - 1), TTS_E_NOT_FOUND);
+        T_EQ(look(1), TTS_OK);
+        T_EQ(unlink(host_path(host_process(PID, "fd/3"))), 0);
+        end();
+    }
+}
+
+T_TEST(only_the_names_that_the_runtime_uses_are_logs)
+{
+    static const struct {
+        const char *path;
+        bool is_log;
+    } names[] = {
+        {"work/generated/inspector/mesh_buffers_log.yaml", true},
+        {"work/generated/inspector/_rank_12/mesh_buffers_log.yaml", true},
+        {"work/elsewhere/_rank_0/mesh_buffers_log.yaml", true},
+        {"work/elsewhere/mesh_buffers_log.yaml", false},
+        {"work/_rank_/mesh_buffers_log.yaml", false},
+        {"work/_rank_x1/mesh_buffers_log.yaml", false},
+        {"work/a_rank_1/mesh_buffers_log.yaml", false},
+        {"work/xgenerated/inspector/mesh_buffers_log.yaml", false},
+        {"work/generated/inspector/mesh_devices_log.yaml", false},
+        {"work/generated/inspector/mesh_buffers_log.yaml2", false},
+    };
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char dir[128];
+        begin("names");
+        snprintf(dir, sizeof dir, "%s", names[i].path);
+        *strrchr(dir, '/') = '\0';
+        host_dir(dir);
+        host_put(names[i].path, event(1, 64));
+        add_open(3, names[i].path);
+        T_EQ(look(0), names[i].is_log ? TTS_OK : TTS_E_NOT_FOUND);
+        T_EQ(unlink(host_path(names[i].path)), 0);
+        T_EQ(unlink(host_path(host_process(PID, "fd/3"))), 0);
+        end();
+    }
+}
+
+T_TEST(a_log_without_a_name_is_read_through_its_descriptor)
+{
+    begin("deleted");
+    host_put(BUFFERS " (deleted)", event(1, 64));
+    host_put(MESHES " (deleted)", "- mesh_device_created:\n  mesh_id: 1\n  devices: [0]\n");
+    host_put(MESHES, "- mesh_device_created:\n  mesh_id: 1\n  devices: [9]\n");
+    add_open(3, BUFFERS " (deleted)");
+    add_open(4, MESHES " (deleted)");
+    T_EQ(symlink("/", host_path(host_process(PID, "root"))), 0);
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(seen.bytes[TTS_POOL_L1] == 64 && seen.devices_known && seen.devices[0] == 0);
+    end();
+    T_EQ(tts_inspector_new(NULL, &inspector, NULL), TTS_OK);
+    T_EQ(unlink(host_path(host_process(PID, "fd/4"))), 0);
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(!seen.devices_known); /* the log beside the name belongs to another process */
+    end();
+}
+
+T_TEST(a_log_that_is_truncated_begins_anew)
+{
+    begin("truncated");
+    host_put(BUFFERS, event(1, 64));
+    append(BUFFERS, event(2, 64));
+    add_open(3, BUFFERS);
+    T_EQ(look(0), TTS_OK);
+    T_EQ(seen.bytes[TTS_POOL_L1], 128);
+    host_put(BUFFERS, event(3, 5));
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(seen.bytes[TTS_POOL_L1] == 5 && seen.is_complete);
+    host_put(BUFFERS, "");
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(seen.bytes[TTS_POOL_L1] == 0 && seen.is_complete);
+    append(BUFFERS, event(4, 6));
+    T_EQ(look(0), TTS_OK);
+    T_EQ(seen.bytes[TTS_POOL_L1], 6);
+    end();
+}
+
+T_TEST(a_log_that_grew_again_past_its_old_size_begins_anew)
+{
+    begin("regrown");
+    host_put(BUFFERS, event(1, 64));
+    add_open(3, BUFFERS);
+    T_EQ(look(0), TTS_OK);
+    host_put(BUFFERS, event(7, 5));
+    append(BUFFERS, event(8, 6));
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(seen.bytes[TTS_POOL_L1] == 11 && seen.is_complete);
+    end();
+}
+
+T_TEST(a_log_that_is_made_again_is_opened_again)
+{
+    begin("recreated");
+    host_put(BUFFERS, event(1, 64));
+    add_open(3, BUFFERS);
+    T_EQ(look(0), TTS_OK);
+    T_EQ(rename(host_path(BUFFERS), host_path("old")), 0);
+    T_EQ(unlink(host_path("old")), 0);
+    host_put(BUFFERS, event(2, 7));
+    T_EQ(look(1), TTS_OK);
+    T_TRUE(seen.bytes[TTS_POOL_L1] == 7 && seen.buffers[TTS_POOL_L1] == 1);
+    end();
+}
+
+T_TEST(the_name_of_a_log_comes_from_the_environment_or_the_directory_below_the_root)
+{
+    static const char environ[] = "A=1\0TT_METAL_LOGS_PATH=/logs\0B=2";
+    static const char relative[] = "TT_METAL_LOGS_PATH=logs\0";
+    begin("names");
+    host_dir("c/logs/generated/inspector");
+    host_dir("c/home/generated/inspector");
+    host_dir("c/home/logs/generated/inspector");
+    host_put("c/logs/generated/inspector/mesh_buffers_log.yaml", event(1, 10));
+    host_put("c/logs/generated/inspector/mesh_devices_log.yaml",
+             "- mesh_device_created:\n  mesh_id: 1\n  devices: [8]\n");
+    host_put("c/logs/generated/inspector/startup.yaml",
+             "startup_time:\n  system_clock_iso: '2026-01-01T00:00:00Z'\n"
+             "  system_clock_ns: 1000\n  high_resolution_clock_ns: 400\n");
+    host_put("c/home/generated/inspector/mesh_buffers_log.yaml", event(1, 20));
+    host_put("c/home/logs/generated/inspector/mesh_buffers_log.yaml", event(1, 30));
+    T_EQ(symlink(host_path("c"), host_path(host_process(PID, "root"))), 0);
+    T_EQ(symlink("/home", host_path(host_process(PID, "cwd"))), 0);
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(seen.bytes[TTS_POOL_L1] == 20 && !tts_inspector_is_open_file(inspector));
+    end();
+
+    T_EQ(tts_inspector_new(NULL, &inspector, NULL), TTS_OK);
+    host_put_bytes(host_process(PID, "environ"), environ, sizeof environ);
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(seen.bytes[TTS_POOL_L1] == 10 && seen.devices_known && seen.devices[0] == 8);
+    T_TRUE(seen.update_known && seen.update_ns == 501 - 400 + 1000);
+    end();
+
+    T_EQ(tts_inspector_new(NULL, &inspector, NULL), TTS_OK);
+    host_put_bytes(host_process(PID, "environ"), relative, sizeof relative);
+    T_EQ(look(0), TTS_OK);
+    T_EQ(seen.bytes[TTS_POOL_L1], 30);
+    end();
+}
+
+T_TEST(a_log_of_an_earlier_process_or_another_user_is_not_taken)
+{
+    struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    begin("earlier");
+    host_put(BUFFERS, event(1, 10));
+    T_EQ(symlink(host_root, host_path(host_process(PID, "root"))), 0);
+    T_EQ(symlink("/work", host_path(host_process(PID, "cwd"))), 0);
+    T_EQ(utimensat(AT_FDCWD, host_path(BUFFERS), old, 0), 0);
+    process.start_known = true;
+    process.start_ns = 1001 * SECOND;
+    T_EQ(look(0), TTS_E_NOT_FOUND);
+    process.start_ns = 1000 * SECOND;
+    process.uid_known = true;
+    process.uid = getuid() + 1;
+    T_EQ(look(1), TTS_E_NOT_FOUND);
+    process.uid = getuid();
+    T_EQ(look(2), TTS_OK);
+    end();
+}
+
+T_TEST(names_do_not_lead_out_of_the_root_of_the_process)
+{
+    begin("escape");
+    host_put(BUFFERS, event(1, 10));
+    host_dir("c/home/generated");
+    T_EQ(symlink(host_path("c"), host_path(host_process(PID, "root"))), 0);
+    T_EQ(symlink("/home", host_path(host_process(PID, "cwd"))), 0);
+    T_EQ(symlink(host_path(LOGS), host_path("c/home/generated/inspector")), 0);
+    T_EQ(look(0), TTS_E_NOT_FOUND);
+    T_EQ(unlink(host_path("c/home/generated/inspector")), 0);
+    T_EQ(symlink("../../../" LOGS, host_path("c/home/generated/inspector")), 0);
+    T_EQ(look(1), TTS_E_NOT_FOUND);
+    end();
+}
+
+T_TEST(pipes_and_directories_are_not_opened)
+{
+    begin("kinds");
+    T_EQ(mkfifo(host_path(BUFFERS), 0644), 0);
+    add_open(3, BUFFERS);
+    T_EQ(look(0), TTS_E_NOT_FOUND);
+    T_EQ(unlink(host_path(BUFFERS)), 0);
+    host_dir(BUFFERS);
+    T_EQ(look(1), TTS_E_NOT_FOUND);
+    T_EQ(rmdir(host_path(BUFFERS)), 0);
+    T_EQ(symlink("/dev/full", host_path(BUFFERS)), 0);
+    T_EQ(look(2), TTS_E_NOT_FOUND);
+    end();
+}
+
+T_TEST(a_long_log_is_read_in_parts_and_is_incomplete_until_then)
+{
+    begin("parts");
+    host_put(BUFFERS, "");
+    for (uint64_t i = 1; i <= 50; i++)
+        append(BUFFERS, event(i, 1));
+    add_open(3, BUFFERS);
+    T_EQ(look_at_most(0, 500), TTS_OK);
+    T_TRUE(seen.buffers[TTS_POOL_L1] < 5 && !seen.is_complete);
+    for (int i = 0; i < 50; i++)
+        T_EQ(look_at_most(0, 500), TTS_OK);
+    T_TRUE(seen.buffers[TTS_POOL_L1] == 50 && seen.is_complete);
+    end();
+}
+
+T_TEST(two_processes_with_one_log_are_told)
+{
+    struct tts_inspector *other;
+    begin("shared");
+    host_put(BUFFERS, event(1, 1));
+    add_open(3, BUFFERS);
+    T_EQ(look(0), TTS_OK);
+    struct tts_inspector *first = inspector;
+    T_EQ(tts_inspector_new(NULL, &other, NULL), TTS_OK);
+    T_TRUE(!tts_inspector_is_same(first, other) && !tts_inspector_is_same(other, other));
+    inspector = other;
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(tts_inspector_is_same(first, other));
+    tts_inspector_free(first);
+    end();
+}
+
+T_TEST(without_memory_no_log_is_found_and_nothing_is_kept)
+{
+    struct heap heap;
+    uint64_t calls = 0;
+    begin("memory");
+    end();
+    host_put(BUFFERS, event(1, 1));
+    add_open(3, BUFFERS);
+    for (uint64_t fail_at = 0; fail_at <= calls; fail_at++) {
+        heap_init(&heap);
+        heap.fail_at = fail_at;
+        if (tts_inspector_new(&heap.alloc, &inspector, NULL) == TTS_OK) {
+            enum tts_status status = look(100);
+            T_TRUE(status == TTS_OK || status == TTS_E_NOMEM);
+            T_EQ(status == TTS_OK && seen.is_complete, fail_at == 0);
+            end();
+        }
+        calls = fail_at ? calls : heap.calls;
+        T_TRUE(heap_is_settled(&heap));
+    }
+    T_TRUE(calls >= 4);
+}
