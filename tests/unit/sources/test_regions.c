@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -585,6 +586,8 @@ T_TEST(a_region_whose_version_never_stands_still_is_changing)
     T_TRUE(fd >= 0);
     pid_t child = fork();
     T_TRUE(child >= 0);
+    if (child == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
     for (unsigned char version = 2; child == 0; version ^= 1)
         if (pwrite(fd, &version, 1, 0) != 1)
             _exit(1);
@@ -609,8 +612,10 @@ T_TEST(a_region_may_be_truncated_deleted_replaced_and_overwritten_while_it_is_re
     snprintf(other, sizeof other, "%s", host_path("other"));
     pid_t child = fork();
     T_TRUE(child >= 0);
-    if (child == 0)
+    if (child == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
         damage_region(path, other);
+    }
     struct tts_hostview view;
     tts_hostview_init(&view, NULL);
     for (uint64_t end = now_ms() + 800; now_ms() < end;) {
