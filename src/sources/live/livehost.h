@@ -22,6 +22,5 @@ void tts_livehost_close(struct tts_livehost *host); /* NULL is allowed */
 
 /* Reads the host once into *view, which is reset first. A source that is missing or cannot be
  * read is not an error: its facts stay unknown. Returns TTS_E_NOMEM; *view is empty then. */
-TTS_NODISCARD enum tts_status tts_livehost_read(struct tts_livehost *host,
-                                                struct tts_hostview *view,
-                                                struct tts_error *err);
+TTS_NODISCARD enum tts_status
+tts_livehost_read(struct tts_livehost *host, struct tts_hostview *view, struct tts_error *err);

@@ -86,8 +86,9 @@ T_TEST(a_model_that_is_not_modelled_names_the_nearest)
 {
     const struct tts_note *error =
         load_fails("config.json", "{\"model_type\": \"mixtral\"}", TTS_E_INVALID);
-    T_STR_EQ(error->text, "model_type 'mixtral' is not modelled: this type is a mixture of experts; "
-                          "the nearest modelled type is 'mistral'");
+    T_STR_EQ(error->text,
+             "model_type 'mixtral' is not modelled: this type is a mixture of experts; "
+             "the nearest modelled type is 'mistral'");
     T_STR_EQ(error->path, held.path);
     error = load_fails("config.json", "{\"model_type\": \"lama\"}", TTS_E_INVALID);
     T_STR_EQ(error->text,
