@@ -312,7 +312,7 @@ static bool says_that_children_would_write(struct tts_tracker *tracker,
         /* Passes: the kernel does not allow the filter, so this cannot be tested here. */
         return true;
     return tts_recorder_begin(tracker, &config, &recorder, &err) == TTS_E_IO &&
-           strstr(err.text, "run on Linux 4.14 or later") && access(config.path, F_OK) != 0 &&
+           strstr(err.text, "use Linux 4.14 or later") && access(config.path, F_OK) != 0 &&
            !tts_tracker_is_on(tracker);
 }
 
