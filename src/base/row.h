@@ -104,13 +104,21 @@ static inline tts_row tts_row_sum(tts_row x, tts_row y)
 #define TTS_UP 3, 4, 5, 6
 #endif
 
+/* Takes words of `x` and `y` by their indices. The words of `y` come after those of `x`. Only
+ * GCC 12 and later has __builtin_shufflevector(). */
+#if defined(__clang__) || __GNUC__ >= 12
+#define TTS_SHUFFLE(x, y, ...) __builtin_shufflevector(x, y, __VA_ARGS__)
+#else
+#define TTS_SHUFFLE(x, y, ...) __builtin_shuffle(x, y, (tts_part){__VA_ARGS__})
+#endif
+
 static inline tts_row tts_row_up(tts_row r)
 {
-    tts_row up = {.a = __builtin_shufflevector((tts_part){0}, r.a, TTS_UP),
-                  .b = __builtin_shufflevector(r.a, r.b, TTS_UP)};
+    tts_row up = {.a = TTS_SHUFFLE((tts_part){0}, r.a, TTS_UP),
+                  .b = TTS_SHUFFLE(r.a, r.b, TTS_UP)};
 #ifndef __AVX2__
-    up.c = __builtin_shufflevector(r.b, r.c, TTS_UP);
-    up.d = __builtin_shufflevector(r.c, r.d, TTS_UP);
+    up.c = TTS_SHUFFLE(r.b, r.c, TTS_UP);
+    up.d = TTS_SHUFFLE(r.c, r.d, TTS_UP);
 #endif
     return up;
 }
@@ -118,13 +126,13 @@ static inline tts_row tts_row_up(tts_row r)
 static inline tts_row tts_row_down(tts_row r, tts_word fill)
 {
     tts_part behind = tts_part_all(fill);
-    tts_row down = {.a = __builtin_shufflevector(r.a, r.b, TTS_DOWN)};
+    tts_row down = {.a = TTS_SHUFFLE(r.a, r.b, TTS_DOWN)};
 #ifdef __AVX2__
-    down.b = __builtin_shufflevector(r.b, behind, TTS_DOWN);
+    down.b = TTS_SHUFFLE(r.b, behind, TTS_DOWN);
 #else
-    down.b = __builtin_shufflevector(r.b, r.c, TTS_DOWN);
-    down.c = __builtin_shufflevector(r.c, r.d, TTS_DOWN);
-    down.d = __builtin_shufflevector(r.d, behind, TTS_DOWN);
+    down.b = TTS_SHUFFLE(r.b, r.c, TTS_DOWN);
+    down.c = TTS_SHUFFLE(r.c, r.d, TTS_DOWN);
+    down.d = TTS_SHUFFLE(r.d, behind, TTS_DOWN);
 #endif
     return down;
 }
