@@ -239,8 +239,7 @@ static void print_regions(const struct tts_whatif_answer *answer, FILE *out)
         tts_say(out, 2, "not run with these sizes, because no device can have them: %s",
                 answer->regions.impossible);
     else if (!answer->regions.are_run)
-        fputs("  not run with these sizes, because a pipe can be read only once
-", out);
+        fputs("  not run with these sizes, because a pipe can be read only once\n", out);
     else if (failures > 0)
         fprintf(out, "  with these sizes %" PRIu64 " allocation%s or program%s still fail%s\n",
                 failures, tts_say_plural(failures), tts_say_plural(failures),

@@ -579,7 +579,7 @@ T_TEST(a_text_may_grow)
 T_TEST(a_broken_sentence_that_grows_keeps_its_line)
 {
     char text[2048];
-    const char *path = write_bytes("first\n", 6);
+    const char *path = t_file("log", "first\n", 6);
     struct tts_input *in;
     struct tts_failscan *scan_of;
     struct tts_failmsg msg;
