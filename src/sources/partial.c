@@ -16,6 +16,7 @@ void tts_partial_item(struct tts_partial *p, const struct tts_item *item)
 {
     p->has_items = true;
     if (item->kind == TTS_ITEM_EVENT) {
+        p->events++;
         p->lacks_start |= !p->has_start && item->seq > 1;
         p->has_start = true;
     } else if (item->kind == TTS_ITEM_KEYFRAME) {
@@ -161,9 +162,12 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     size_t others = out->count;
     if (tts_eventfile_recording(file))
         add_state(out, tts_recfile_info(tts_eventfile_recording(file)));
-    if (p->damage.status != TTS_OK)
-        add(out, "damage", p->damage.line, "%s; only the part before the damage was read",
-            p->damage.text);
+    if (p->damage.status != TTS_OK && p->events == 0)
+        add(out, "damage", p->damage.line, "%s; no event could be read", p->damage.text);
+    else if (p->damage.status != TTS_OK)
+        add(out, "damage", p->damage.line,
+            "%s; only the %" PRIu64 " event%s before the damage %s read", p->damage.text,
+            p->events, p->events == 1 ? "" : "s", p->events == 1 ? "was" : "were");
     out->is_stopped = p->stop_seq > 0 && out->count == others;
     if (out->is_stopped)
         add(out, "program", 0,

@@ -9,6 +9,7 @@
 
 struct tts_partial {
     bool has_items;  /* an item was read, so there is an answer */
+    uint64_t events; /* events that were read */
     uint64_t missed; /* events that were dropped and not recorded */
     /* number of impossible statements in the file, which were skipped */
     uint64_t refused;

@@ -189,7 +189,7 @@ for file in cut.json cut.tts; do
     run "$ttscope" export "$work/$file" --to chrome -o "$work/out.chrome"
     expect_code 5
     expect_err_like "ttscope export: $work/$file:"
-    expect_err_like "; only the part before the damage was read"
+    expect_err_like "; only the * before the damage w* read"
     run jq -e '(.otherData.complete | not) and (.otherData.missing | length == 1) and
         (.traceEvents | length > 3)' "$work/out.chrome"
     expect_code 0
@@ -199,7 +199,7 @@ for file in cut.json cut.tts; do
     expect_out "damage"
     run sh -c '"$1" export "$2" --to perfetto | tail -c 400 | strings' sh "$ttscope" "$work/$file"
     expect_code 0
-    expect_out_like "; only the part before the damage was read"
+    expect_out_like "; only the * before the damage w* read"
 done
 
 # A cut recording gives a partial export, or an error and no output. If only the index is cut

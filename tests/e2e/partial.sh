@@ -95,12 +95,12 @@ size=$(stat -c %s long.tts)
 cp long.tts bad.tts
 spoil bad.tts $((size * 9 / 10))
 show bad.tts
-[[ $(said) =~ ^bad.tts:\ block\ [0-9]+\ at\ byte\ ([0-9]+)\ is\ damaged:\ .*\;\ only\ the\ part\ before\ the\ damage\ was\ read$ ]] ||
+[[ $(said) =~ ^bad.tts:\ block\ [0-9]+\ at\ byte\ ([0-9]+)\ is\ damaged:\ .*\;\ only\ the\ [0-9]+\ events\ before\ the\ damage\ were\ read$ ]] ||
     fail "wanted the damage and its place, once"
 agree bad.tts 5 "$(said)"
 head -c $((size * 9 / 10)) long.tts >cut.tts
 show cut.tts
-[[ $(said) == "cut.tts: block "*" at byte "*"; only the part before the damage was read" ]] || fail "wanted where it is cut"
+[[ $(said) == "cut.tts: block "*" at byte "*"; only the "*" events before the damage were read" ]] || fail "wanted where it is cut"
 agree cut.tts 5 "$(said)"
 cp run.tts first.tts
 spoil first.tts 4200
@@ -123,7 +123,7 @@ agree new.json 5 "new.json:3: unknown node_type 'new' (the first of 2 places)
 new.json:3: the 'counter' of a node differs from the position of the node"
 # Cut off before any event: the part that was understood is printed.
 printf '%s,\n{"counter":' "$head" >start.json
-agree start.json 5 "start.json:3: the JSON ends too early: expected a value; only the part before the damage was read"
+agree start.json 5 "start.json:3: the JSON ends too early: expected a value; no event could be read"
 printf '[\n{"counter":' >nothing.json
 agree nothing.json 3 "nothing.json:2: the JSON ends too early: expected a value"
 printf '[1]' >number.json
@@ -158,7 +158,7 @@ expect_code 3
 expect_err "ttscope export: <stdin>: is neither a recording (.tts) nor a graph trace (JSON)"
 run sh -c '"$1" replay --device p150 - <start.json' sh "$ttscope"
 expect_code 5
-expect_err "ttscope replay: <stdin>:3: the JSON ends too early: expected a value; only the part before the damage was read"
+expect_err "ttscope replay: <stdin>:3: the JSON ends too early: expected a value; no event could be read"
 
 # ---- damage with good blocks after it ----
 
@@ -199,11 +199,11 @@ expect_code 5
 expect_err_like "its checksum is wrong; 30 events are missing because of damage"
 rows middle.tts
 expect_code 5
-expect_err_like "only the part before the damage was read"
+expect_err_like "only the * events before the damage were read"
 
 # A file cut off in its first block: the events before the cut are printed.
 head -c 4500 "$source_dir/fuzz/corpus/recording/ended.tts" >short.tts
-agree short.tts 5 "short.tts: block 0 at byte 4096 is damaged: the file ends inside the block; only the part before the damage was read"
+agree short.tts 5 "short.tts: block 0 at byte 4096 is damaged: the file ends inside the block; only the 20 events before the damage were read"
 show short.tts
 [ "$(jq .source.events out)" -gt 10 ] || fail "wanted the events before the cut"
 

@@ -65,7 +65,7 @@ expect_err ""
 run "$ttscope" show cut.json
 expect_code 5
 expect_golden cut.txt
-expect_err "ttscope show: cut.json:8: the JSON ends in the middle of a string; only the part before the damage was read"
+expect_err "ttscope show: cut.json:8: the JSON ends in the middle of a string; only the 4 events before the damage were read"
 run_json cut.json
 expect_code 5
 expect_jq '.source.state, (.source.damage != null), .phases[0].partial' $'"damaged"\ntrue\ntrue'
