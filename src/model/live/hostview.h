@@ -200,9 +200,9 @@ struct tts_hostview {
     size_t node_count, node_capacity;
     struct tts_seenregion *regions; /* by id; equal ids: that of this host first */
     size_t region_count, region_capacity, regions_left_out;
-    int regions_errno; /* why /dev/shm of this host cannot be listed; 0: listed */
-    struct tts_seenbuffers *buffers;
-    size_t buffers_count, buffers_capacity;
+    int regions_errno;               /* why /dev/shm of this host cannot be listed; 0: listed */
+    struct tts_seenbuffers *buffers; /* by pid */
+    size_t buffers_count, buffers_capacity, buffers_left_out;
     struct tts_seenview *views;
     size_t view_count, view_capacity;
     struct tts_seenprocess *processes; /* by pid */

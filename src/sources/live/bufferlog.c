@@ -358,7 +358,7 @@ static bool read_event_field(struct tts_bufferlog *log, const struct tts_inspect
     return true;
 }
 
-static void read_log_line(void *ctx, const struct tts_inspectline *line)
+static void read_buffer_line(void *ctx, const struct tts_inspectline *line)
 {
     struct tts_bufferlog *log = ctx;
     bool is_good = line->kind != TTS_INSPECTLINE_BAD;
@@ -371,7 +371,7 @@ static void read_log_line(void *ctx, const struct tts_inspectline *line)
 
 void tts_bufferlog_feed(struct tts_bufferlog *log, const char *bytes, size_t len)
 {
-    tts_inspecttext_feed(&log->text, bytes, len, read_log_line, log);
+    tts_inspecttext_feed(&log->text, bytes, len, read_buffer_line, log);
 }
 
 /* --- figures ---------------------------------------------------------------------------- */

@@ -94,7 +94,7 @@ void tts_inspector_free(struct tts_inspector *inspector)
 /* --- one file --------------------------------------------------------------------------- */
 
 /* Starts to follow an open file from its beginning. */
-static void follow_file(struct followed *file, int fd, const struct stat *info)
+static void follow_log_file(struct followed *file, int fd, const struct stat *info)
 {
     close_followed(file);
     file->fd = fd;
@@ -372,7 +372,7 @@ static void follow_beside(struct tts_inspector *inspector, int proc_dir,
     else if (!search->buffers.is_deleted)
         meshes = open_beside_log(root_dir, &search->found, MESHES_NAME, &beside);
     if (meshes >= 0)
-        follow_file(&inspector->meshes_file, meshes, &beside);
+        follow_log_file(&inspector->meshes_file, meshes, &beside);
     if (!search->buffers.is_deleted)
         read_inspector_clock(inspector, root_dir, &search->found);
     if (root_dir >= 0)
@@ -391,7 +391,7 @@ static enum tts_status adopt_logs(struct tts_inspector *inspector, int proc_dir,
         return TTS_E_NOMEM;
     }
     if (is_new) {
-        follow_file(file, fd, info);
+        follow_log_file(file, fd, info);
         close_followed(&inspector->meshes_file);
         inspector->clock_known = false;
         inspector->wait_seconds = 0;

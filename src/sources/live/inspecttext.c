@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <string.h>
 
-static bool is_name_char(char c)
+static bool is_inspect_name_char(char c)
 {
     return tts_is_letter(c) || tts_is_digit(c) || c == '_';
 }
@@ -14,7 +14,7 @@ static bool is_name_char(char c)
 static bool take_inspect_name(struct tts_span *text, struct tts_span *out)
 {
     size_t len = 0;
-    while (len < text->len && is_name_char(text->at[len]))
+    while (len < text->len && is_inspect_name_char(text->at[len]))
         len++;
     if (len == 0 || len == text->len || text->at[len] != ':')
         return false;

@@ -240,7 +240,7 @@ static bool parse_proc_stat(const struct tts_liveprocs *procs, struct tts_span t
 {
     const char *open = memchr(text.at, '(', text.len);
     const char *close = memrchr(text.at, ')', text.len);
-    char comm[TTS_HOSTVIEW_NAME_MAX];
+    char comm[TTS_HOSTVIEW_NAME_MAX] = "";
     *is_renamed = false;
     if (!open || !close || close < open)
         return true;

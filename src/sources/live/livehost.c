@@ -1,0 +1,383 @@
+#include "sources/live/livehost.h"
+
+#include "base/error.h"
+#include "base/heap.h"
+#include "base/number.h"
+#include "base/span.h"
+#include "sources/hostfile.h"
+#include "sources/live/inspector.h"
+#include "sources/live/livechips.h"
+#include "sources/live/liveprocs.h"
+#include "sources/live/regions.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+    LOGS_MAX = 64,        /* processes whose logs are looked for */
+    DIRECTORIES_MAX = 64, /* different directories /dev/shm */
+    PATH_BYTES = 4096,
+};
+
+/* Bytes of logs that one read takes at most, for all processes together. A first read reads
+ * more, because it may be the only one. */
+#define FIRST_LOG_BYTES (UINT64_C(512) << 20)
+#define LATER_LOG_BYTES (UINT64_C(32) << 20)
+
+/* The logs of one process. */
+struct process_log {
+    uint32_t pid;
+    bool start_known;
+    uint64_t start_ns;
+    uint64_t refresh; /* the read that used it last */
+    bool is_found;
+    struct tts_inspector *inspector;
+};
+
+struct tts_livehost {
+    const struct tts_alloc *alloc;
+    struct tts_livechips chips;
+    struct tts_liveprocs *procs;
+    struct process_log logs[LOGS_MAX];
+    size_t log_count;
+    uint64_t refresh;
+    bool own_namespace_known;
+    uint64_t own_namespace_id;
+    size_t root_len;
+    char root[];
+};
+
+/* --- open and close --------------------------------------------------------------------- */
+
+/* Reads the pid namespace of this process. */
+static void read_own_namespace(struct tts_livehost *host)
+{
+    char target[64];
+    int dir = tts_hostfile_open_root(host->root, "/proc/self");
+    ssize_t len = dir < 0 ? -1 : readlinkat(dir, "ns/pid", target, sizeof target);
+    struct tts_span link = {target, len > 0 ? (size_t)len : 0};
+    const size_t begin = strlen("pid:[");
+    if (dir >= 0)
+        close(dir);
+    if (tts_span_begins(link, "pid:[") && tts_span_ends(link, "]"))
+        host->own_namespace_known = tts_number_parse(link.at + begin, link.len - begin - 1,
+                                                     &host->own_namespace_id) == TTS_OK;
+}
+
+enum tts_status tts_livehost_open(const char *root, const struct tts_alloc *alloc,
+                                  struct tts_livehost **out, struct tts_error *err)
+{
+    alloc = alloc ? alloc : tts_alloc_libc();
+    size_t root_len = strlen(root);
+    int root_dir = tts_hostfile_open_root(root, "/");
+    if (root_dir < 0)
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read the host in '%s'", root);
+    close(root_dir);
+    struct tts_livehost *host = alloc->alloc(alloc->ctx, sizeof *host + root_len + 1);
+    if (!host)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the state of the host");
+    memset(host, 0, sizeof *host);
+    host->alloc = alloc;
+    host->root_len = root_len;
+    memcpy(host->root, root, root_len + 1);
+    enum tts_status status = tts_liveprocs_new(root, alloc, &host->procs, err);
+    if (status != TTS_OK) {
+        alloc->free(alloc->ctx, host, sizeof *host + root_len + 1);
+        return status;
+    }
+    tts_livechips_init(&host->chips, host->root, alloc);
+    read_own_namespace(host);
+    *out = host;
+    return TTS_OK;
+}
+
+void tts_livehost_close(struct tts_livehost *host)
+{
+    if (!host)
+        return;
+    const struct tts_alloc *alloc = host->alloc;
+    for (size_t i = 0; i < host->log_count; i++)
+        tts_inspector_free(host->logs[i].inspector);
+    tts_livechips_release(&host->chips);
+    tts_liveprocs_free(host->procs);
+    alloc->free(alloc->ctx, host, sizeof *host + host->root_len + 1);
+}
+
+/* --- processes -------------------------------------------------------------------------- */
+
+static size_t count_kept_holders(const struct tts_seenchip *chip)
+{
+    return chip->holder_count < TTS_HOSTVIEW_HOLDERS_MAX ? chip->holder_count
+                                                         : TTS_HOSTVIEW_HOLDERS_MAX;
+}
+
+static bool is_live_holder(const struct tts_hostview *view, uint32_t pid)
+{
+    for (size_t i = 0; i < view->chip_count; i++)
+        for (size_t k = 0; k < count_kept_holders(&view->chips[i]); k++)
+            if (view->chips[i].holders[k] == pid)
+                return true;
+    return false;
+}
+
+/* Adds the holders of the chips first: they keep their files open. */
+static enum tts_status add_live_holders(struct tts_livehost *host, struct tts_hostview *view,
+                                        struct tts_error *err)
+{
+    enum tts_status status = TTS_OK;
+    for (size_t i = 0; status == TTS_OK && i < view->chip_count; i++)
+        for (size_t k = 0; status == TTS_OK && k < count_kept_holders(&view->chips[i]); k++)
+            status = tts_liveprocs_add(host->procs, view->chips[i].holders[k], view, err);
+    for (size_t i = 0; status == TTS_OK && i < view->chip_count; i++)
+        if (view->chips[i].lock_known)
+            status =
+                tts_liveprocs_add(host->procs, (uint32_t)view->chips[i].lock_pid, view, err);
+    return status;
+}
+
+/* Adds the processes that registered in regions. Their numbers may be those of another pid
+ * namespace; then they mean nothing here. */
+static enum tts_status add_registered(struct tts_livehost *host, struct tts_hostview *view,
+                                      struct tts_error *err)
+{
+    enum tts_status status = TTS_OK;
+    for (size_t i = 0; i < view->region_count; i++) {
+        const struct tts_seenregion *region = &view->regions[i];
+        for (size_t k = 0; status == TTS_OK && k < region->slot_count; k++)
+            status = tts_liveprocs_add(host->procs, (uint32_t)region->slots[k].pid, view, err);
+    }
+    return status;
+}
+
+static int compare_process_pids(const void *a, const void *b)
+{
+    const struct tts_seenprocess *left = a, *right = b;
+    return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+static int compare_log_pids(const void *a, const void *b)
+{
+    const struct tts_seenbuffers *left = a, *right = b;
+    return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+/* --- private regions -------------------------------------------------------------------- */
+
+/* Directories that are already listed. */
+struct shm_list {
+    dev_t devices[DIRECTORIES_MAX];
+    ino_t inodes[DIRECTORIES_MAX];
+    size_t count;
+};
+
+/* Adds a directory. Returns false if it is in the list already. */
+static bool add_shm_dir(struct shm_list *list, const struct stat *info)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (list->devices[i] == info->st_dev && list->inodes[i] == info->st_ino)
+            return false;
+    if (list->count == DIRECTORIES_MAX)
+        return true;
+    list->devices[list->count] = info->st_dev;
+    list->inodes[list->count++] = info->st_ino;
+    return true;
+}
+
+/* Reads the regions in directories /dev/shm that only holders of chips see. Most holders see
+ * that of the host, and cost one system call. */
+static enum tts_status add_private_regions(struct tts_livehost *host, struct tts_hostview *view,
+                                           struct tts_error *err)
+{
+    struct shm_list list = {.count = 0};
+    struct stat info;
+    enum tts_status status = TTS_OK;
+    int own = tts_hostfile_open_root(host->root, "/dev/shm");
+    if (own >= 0 && fstat(own, &info) == 0)
+        add_shm_dir(&list, &info);
+    if (own >= 0)
+        close(own);
+    size_t count = view->process_count;
+    for (size_t i = 0; status == TTS_OK && i < count; i++) {
+        struct tts_seenprocess *process = &view->processes[i];
+        int dir = tts_liveprocs_dir(host->procs, process->pid);
+        if (dir < 0 || !is_live_holder(view, process->pid))
+            continue;
+        if (fstatat(dir, "root/dev/shm", &info, 0) != 0)
+            process->shm_errno = errno;
+        else if (add_shm_dir(&list, &info))
+            status = tts_regions_read(view, host->root, process->pid, err);
+    }
+    return status;
+}
+
+/* --- logs ------------------------------------------------------------------------------- */
+
+/* Returns whether a process may use a chip, so that its log is of interest. */
+static bool may_have_log(const struct tts_hostview *view, const struct tts_seenprocess *process)
+{
+    if (!process->is_alive || process->pid == view->own_pid)
+        return false;
+    if (is_live_holder(view, process->pid) || (process->nodes_known && process->nodes != 0))
+        return true;
+    if (process->pid_levels > 1)
+        return false;
+    for (size_t i = 0; i < view->region_count; i++) {
+        const struct tts_seenregion *region = &view->regions[i];
+        for (size_t k = 0; k < region->slot_count; k++)
+            if ((uint32_t)region->slots[k].pid == process->pid &&
+                strcmp(region->slots[k].name, process->comm) == 0)
+                return true;
+    }
+    return false;
+}
+
+/* Returns the logs of a process: those of the last read, or new ones. Returns NULL if there are
+ * too many, or no memory. */
+static struct process_log *find_process_log(struct tts_livehost *host,
+                                            const struct tts_seenprocess *process)
+{
+    struct process_log *log = host->logs;
+    struct process_log *end = host->logs + host->log_count;
+    while (log < end && (log->pid != process->pid || log->start_known != process->start_known ||
+                         log->start_ns != process->start_ns))
+        log++;
+    if (log < end)
+        return log;
+    struct tts_inspector *inspector;
+    if (host->log_count == LOGS_MAX ||
+        tts_inspector_new(host->alloc, &inspector, NULL) != TTS_OK)
+        return NULL;
+    host->log_count++;
+    *log = (struct process_log){.pid = process->pid,
+                                .start_known = process->start_known,
+                                .start_ns = process->start_ns,
+                                .inspector = inspector};
+    return log;
+}
+
+/* Closes the logs of processes that are not of interest any more. */
+static void drop_old_logs(struct tts_livehost *host)
+{
+    for (size_t i = host->log_count; i-- > 0;) {
+        if (host->logs[i].refresh == host->refresh)
+            continue;
+        tts_inspector_free(host->logs[i].inspector);
+        host->logs[i] = host->logs[--host->log_count];
+    }
+}
+
+/* Returns whether `log` is the log of another process, too, and rather that of the other: a
+ * child inherits the open files of its parent, and a name may lead to the log of another. */
+static bool is_log_of_other(const struct tts_livehost *host, const struct process_log *log)
+{
+    for (size_t i = 0; i < host->log_count; i++) {
+        const struct process_log *other = &host->logs[i];
+        if (other == log || !other->is_found ||
+            !tts_inspector_is_same(log->inspector, other->inspector))
+            continue;
+        bool is_open = tts_inspector_is_open_file(log->inspector);
+        bool is_other_open = tts_inspector_is_open_file(other->inspector);
+        if (is_open != is_other_open)
+            return is_other_open;
+        if (log->start_ns != other->start_ns ? log->start_ns > other->start_ns
+                                             : log->pid > other->pid)
+            return true;
+    }
+    return false;
+}
+
+static void read_process_logs(struct tts_livehost *host, struct tts_hostview *view)
+{
+    size_t wanted = 0;
+    for (size_t i = 0; i < view->process_count; i++) {
+        const struct tts_seenprocess *process = &view->processes[i];
+        if (!may_have_log(view, process) || tts_liveprocs_dir(host->procs, process->pid) < 0)
+            continue;
+        struct process_log *log = find_process_log(host, process);
+        if (log)
+            log->refresh = host->refresh;
+        else
+            view->buffers_left_out++;
+        wanted++;
+    }
+    drop_old_logs(host);
+    uint64_t budget = host->refresh == 1 ? FIRST_LOG_BYTES : LATER_LOG_BYTES;
+    for (size_t i = 0; i < host->log_count; i++) {
+        struct process_log *log = &host->logs[i];
+        const struct tts_seenprocess *process = tts_hostview_process(view, log->pid);
+        log->is_found =
+            tts_inspector_read(log->inspector, tts_liveprocs_dir(host->procs, log->pid),
+                               process, view->time_ns, budget / wanted) == TTS_OK;
+    }
+}
+
+static enum tts_status add_process_logs(struct tts_livehost *host, struct tts_hostview *view,
+                                        struct tts_error *err)
+{
+    read_process_logs(host, view);
+    for (size_t i = 0; i < host->log_count; i++) {
+        const struct process_log *log = &host->logs[i];
+        if (!log->is_found || is_log_of_other(host, log))
+            continue;
+        struct tts_seenbuffers *buffers = tts_hostview_add_buffers(view);
+        if (!buffers)
+            return tts_error_set(err, TTS_E_NOMEM, "out of memory for the logs of buffers");
+        buffers->pid = log->pid;
+        tts_inspector_fill(log->inspector, buffers);
+    }
+    if (view->buffers_count > 0)
+        qsort(view->buffers, view->buffers_count, sizeof *view->buffers, compare_log_pids);
+    return TTS_OK;
+}
+
+/* --- read ------------------------------------------------------------------------------- */
+
+static void fill_own_facts(const struct tts_livehost *host, struct tts_hostview *view)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    view->time_ns = (uint64_t)now.tv_sec * UINT64_C(1000000000) + (uint64_t)now.tv_nsec;
+    view->own_pid = (uint32_t)getpid();
+    view->own_uid = geteuid();
+    view->own_namespace_known = host->own_namespace_known;
+    view->own_namespace_id = host->own_namespace_id;
+}
+
+enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview *view,
+                                  struct tts_error *err)
+{
+    bool wants_nodes = false;
+    tts_hostview_reset(view);
+    host->refresh++;
+    fill_own_facts(host, view);
+    enum tts_status status = tts_livechips_read(&host->chips, view, err);
+    if (status == TTS_OK)
+        status = tts_regions_read(view, host->root, 0, err);
+    /* An old driver does not list the holders of its chips. */
+    for (size_t i = 0; i < view->chip_count; i++)
+        wants_nodes = wants_nodes || !view->chips[i].holders_known;
+    tts_liveprocs_begin(host->procs, view->time_ns, wants_nodes);
+    if (status == TTS_OK)
+        status = add_live_holders(host, view, err);
+    if (status == TTS_OK)
+        status = add_private_regions(host, view, err);
+    if (status == TTS_OK)
+        status = add_registered(host, view, err);
+    if (status == TTS_OK)
+        status = add_process_logs(host, view, err);
+    if (status != TTS_OK) {
+        tts_hostview_reset(view);
+        return status;
+    }
+    if (view->process_count > 0)
+        qsort(view->processes, view->process_count, sizeof *view->processes,
+              compare_process_pids);
+    return TTS_OK;
+}
