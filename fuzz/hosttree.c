@@ -16,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-enum { PID = 50, PATH_BYTES = 512, CONTENT_MAX = 2048 };
+enum { PID = 50, PATH_BYTES = 512, CONTENT_MAX = 2048, NEW_PERIOD = 32 };
 
 #define CHIP "/sys/class/tenstorrent/tenstorrent!0/"
 
@@ -197,7 +197,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     static struct tts_livechips chips;
     static struct tts_hostview first;
-    struct tts_liveprocs *procs;
+    static struct tts_liveprocs *procs;
+    static unsigned runs;
     if (len > CONTENT_MAX)
         return 0;
     if (root[0] == '\0') {
@@ -206,10 +207,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
         tts_hostview_init(&first, &reuse_alloc);
     }
     write_tree(bytes, len);
-    check(tts_liveprocs_new(root, &reuse_alloc, &procs, NULL) == TTS_OK, "no memory");
+    /* A new object asks the system for names of users and for the start of the kernel again. */
+    if (runs++ % NEW_PERIOD == 0) {
+        tts_liveprocs_free(procs);
+        check(tts_liveprocs_new(root, &reuse_alloc, &procs, NULL) == TTS_OK, "no memory");
+    }
+    tts_liveprocs_begin(procs, 0, false);
+    tts_liveprocs_begin(procs, 0, false); /* forgets the process */
     read_tree(&chips, procs, &first);
     if (len % 4 == 0)
         read_again(&chips, procs, &first);
-    tts_liveprocs_free(procs);
     return 0;
 }

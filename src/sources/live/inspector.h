@@ -8,8 +8,8 @@
  * A process without a log is searched again after 1, 2, 4 ... 64 seconds.
  *
  * Ownership: the caller owns the object and frees it. Threads: one thread.
- * Cost: one refresh of an idle log takes four system calls; a search takes two for each file
- * that the process has open, of which 4096 are looked at. */
+ * Cost: one refresh of an idle log takes two system calls; a search takes two for each
+ * file that the process has open, of which 4096 are looked at. */
 #pragma once
 
 #include "model/live/hostview.h"
