@@ -232,9 +232,8 @@ static void add_log_buffer(struct tts_bufferlog *log, struct log_buffer buffer)
 {
     struct log_pool *pool = buffer.pool < TTS_POOLS ? &log->pools[buffer.pool] : NULL;
     /* A mesh without devices on this host has size 0. Address 0 stands for a buffer that has
-     * another address on each core. */
-    buffer.is_owner = pool && buffer.size_bytes > 0 &&
-                      (buffer.address == 0 || !is_address_owned(pool, buffer.address));
+     * another address on each core; no range begins there. */
+    buffer.is_owner = pool && buffer.size_bytes > 0 && !is_address_owned(pool, buffer.address);
     struct log_pool *ranged = buffer.is_owner && buffer.address != 0 ? pool : NULL;
     if (log->count == TTS_BUFFERLOG_LIVE_MAX || !reserve_log_buffer(log, ranged)) {
         log->left_out++;
