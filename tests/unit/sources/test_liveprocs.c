@@ -184,17 +184,17 @@ T_TEST(the_number_of_a_thread_is_no_process)
 
 T_TEST(malformed_files_leave_facts_unknown)
 {
-    static const char *const stats[] = {"",
-                                        "x",
-                                        "(",
-                                        ")",
-                                        ")(",
-                                        "1 (a",
-                                        "1 (a)",
-                                        "1 (a) S",
-                                        "1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 1 0 x",
-                                        "1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 1 0 "
-                                        "18446744073709551615\n"};
+    static const char *const stats[] = {
+        "",
+        "x",
+        "(",
+        ")",
+        ")(",
+        "1 (a",
+        "1 (a)",
+        "1 (a) S",
+        "1 (a) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 1 0 x",
+        "1 (a) S 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 1 0 18446744073709551615"};
     static const char *const statuses[] = {"",
                                            "NSpid:",
                                            "NSpid:\n",
