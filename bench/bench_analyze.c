@@ -4,18 +4,15 @@
  * and is the best of three; the commands take turns. The comparison with grep uses processor
  * time, because other processes may run at the same time. The comparison with two commands in a
  * pipe uses elapsed time. */
+#include "command.h"
 #include "sources/trainlog/trainlog.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { RUNS = 3, PATH_ROOM = 64 };
@@ -37,8 +34,7 @@ static void remove_logs(void)
 
 static void stop(const char *what)
 {
-    fprintf(stderr, "bench_analyze: %s\n", what);
-    exit(EXIT_FAILURE);
+    command_stop("bench_analyze", what);
 }
 
 /* ---- logs ---- */
@@ -128,99 +124,47 @@ static uint64_t make_log(double mb, bool is_dense)
 
 /* ---- processes ---- */
 
-struct cost {
-    double seconds, processor_seconds, mib;
+/* A log that the benchmark reads itself. */
+struct own_read {
+    const char *path;
+    uint64_t wanted;
 };
 
-static void read_here(const char *path, uint64_t wanted)
+static void read_here(void *ctx)
 {
+    const struct own_read *read = ctx;
     struct tts_trainlog *log = NULL;
     const struct tts_run *run;
     struct tts_error err = {0};
     uint64_t whole = 0;
-    enum tts_status status = tts_trainlog_open(path, NULL, &log, &err);
+    enum tts_status status = tts_trainlog_open(read->path, NULL, &log, &err);
     while (status == TTS_OK && (status = tts_trainlog_next(log, &run, &err)) == TTS_OK)
         whole += !run->is_cut && run->phase_count == 5 && run->notes_in_all == 0;
-    if (status != TTS_E_NOT_FOUND || whole != wanted)
+    if (status != TTS_E_NOT_FOUND || whole != read->wanted)
         stop("the log was not read as it was made");
     tts_trainlog_close(log);
 }
 
 /* Runs a shell command, or reads `path` itself if `command` is NULL. */
-static void child(const char *command, const char *path, uint64_t wanted)
+static struct command_cost run_once(const char *command, const char *path, uint64_t wanted)
 {
-    if (!command) {
-        read_here(path, wanted);
-        _exit(EXIT_SUCCESS);
-    }
-    /* Not /dev/null: grep recognizes it and stops at the first match. */
-    int fd = open(out_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    if (fd >= 0)
-        dup2(fd, STDOUT_FILENO);
-    execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(127);
-}
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
-
-static struct cost run_once(const char *command, const char *path, uint64_t wanted)
-{
-    struct rusage usage;
-    int state = 0;
-    fflush(NULL);
-    double begin = now();
-    pid_t pid = fork();
-    if (pid == 0)
-        child(command, path, wanted);
-    if (pid < 0 || wait4(pid, &state, 0, &usage) != pid)
-        stop("no process");
-    double end = now();
-    if (!WIFEXITED(state) || WEXITSTATUS(state) != 0)
+    struct command_cost cost = {0};
+    struct own_read read = {path, wanted};
+    if (command_run(command, read_here, &read, out_path, &cost) != 0)
         stop(command ? command : "the reader failed");
-    return (struct cost){end - begin,
-                         (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-                             (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6,
-                         (double)usage.ru_maxrss / 1024};
-}
-
-/* Keeps the best time and the largest memory of all runs. */
-static void keep_best(struct cost *best, struct cost cost, bool is_first)
-{
-    if (is_first || cost.seconds < best->seconds)
-        best->seconds = cost.seconds;
-    if (is_first || cost.processor_seconds < best->processor_seconds)
-        best->processor_seconds = cost.processor_seconds;
-    best->mib = cost.mib > best->mib ? cost.mib : best->mib;
+    return cost;
 }
 
 /* ---- report ---- */
 
-static void say(const char *name, struct cost cost, double bytes)
-{
-    printf("  %-28s %8.1f ms %8.1f ms of a processor %8.0f MB/s %6.1f MiB\n", name,
-           cost.seconds * 1e3, cost.processor_seconds * 1e3,
-           bytes / MB / cost.processor_seconds, cost.mib);
-}
-
 static bool has_command(void)
 {
     char command[PATH_MAX + PATH_ROOM];
-    int state = 0;
     snprintf(command, sizeof command, "'%s' analyze --help >/dev/null 2>&1", ttscope);
-    fflush(NULL);
-    pid_t pid = fork();
-    if (pid == 0)
-        child(command, NULL, 0);
-    return pid > 0 && waitpid(pid, &state, 0) == pid && WIFEXITED(state) &&
-           WEXITSTATUS(state) == 0;
+    return command_run(command, NULL, NULL, out_path, NULL) == 0;
 }
 
-static void say_ratio(struct cost cost, struct cost other, bool is_time)
+static void say_ratio(struct command_cost cost, struct command_cost other, bool is_time)
 {
     if (is_time)
         printf("  %-28s %8.2f of its time (aim: 1.2 or less)\n", "",
@@ -236,21 +180,21 @@ static void compare(const char *path, const char *other, uint64_t wanted, double
                     bool is_time)
 {
     char command[2 * PATH_MAX];
-    struct cost grep = {0}, here = {0}, whole = {0};
+    struct command_cost grep = {0}, here = {0}, whole = {0};
     bool has = has_command();
     snprintf(command, sizeof command, "exec '%s' analyze --logs '%s' --json", ttscope, path);
     for (int i = 0; i < RUNS; i++) {
-        keep_best(&grep, run_once(other, NULL, 0), i == 0);
-        keep_best(&here, run_once(NULL, path, wanted), i == 0);
+        command_keep_best(&grep, run_once(other, NULL, 0), i == 0);
+        command_keep_best(&here, run_once(NULL, path, wanted), i == 0);
         if (has)
-            keep_best(&whole, run_once(command, NULL, 0), i == 0);
+            command_keep_best(&whole, run_once(command, NULL, 0), i == 0);
     }
-    say(is_time ? "zstd -dc | grep -c" : "grep -c", grep, bytes);
-    say("the reader", here, bytes);
+    command_say(is_time ? "zstd -dc | grep -c" : "grep -c", grep, bytes);
+    command_say("the reader", here, bytes);
     say_ratio(here, grep, is_time);
     if (!has)
         return;
-    say("ttscope analyze --json", whole, bytes);
+    command_say("ttscope analyze --json", whole, bytes);
     say_ratio(whole, grep, is_time);
 }
 

@@ -519,17 +519,51 @@ static bool is_match_enough(const struct sentence_match *m, const struct templat
     return m->fields > 0 && (m->is_whole || !template->must_be_whole);
 }
 
-/* Tries all templates that contain the phrase `idx`. The sentence must begin at place `from` of
- * line `line` and end after `at`. */
+enum { TEMPLATES = sizeof templates / sizeof templates[0] };
+
+/* The templates that have a phrase. */
+struct candidates {
+    const struct template *templates[TEMPLATES];
+    size_t count;
+};
+
+static void find_candidates(struct candidates *out, size_t idx)
+{
+    out->count = 0;
+    for (size_t i = 0; i < TEMPLATES; i++)
+        if (strstr(templates[i].text, phrases[idx]))
+            out->templates[out->count++] = &templates[i];
+}
+
+/* Returns whether the rest of a line begins with the first word of the template, or with as
+ * much of it as the line has. Most places fail here. */
+static bool may_begin(const struct template *template, const char *rest, size_t len)
+{
+    if (*rest != *template->text)
+        return false;
+    size_t word = strcspn(template->text, " %");
+    return memcmp(rest, template->text, len < word ? len : word) == 0;
+}
+
+static bool may_any_begin(const struct candidates *candidates, const char *rest, size_t len)
+{
+    for (size_t i = 0; i < candidates->count; i++)
+        if (may_begin(candidates->templates[i], rest, len))
+            return true;
+    return false;
+}
+
+/* Tries all candidates at the place `from` of line `line`. The sentence must reach beyond
+ * `at`. */
 static bool match_at(const struct tts_failpiece *piece, size_t line, size_t from, size_t at,
-                     size_t idx, struct tts_failmsg *out, size_t *end)
+                     const struct candidates *candidates, struct tts_failmsg *out, size_t *end)
 {
     struct joined joined;
     struct sentence_match best = {0};
     bool is_found = false;
-    for (size_t i = 0; i < sizeof templates / sizeof templates[0]; i++) {
-        const struct template *template = &templates[i];
-        if (piece->text[from] != template->text[0] || !strstr(template->text, phrases[idx]))
+    for (size_t i = 0; i < candidates->count; i++) {
+        const struct template *template = candidates->templates[i];
+        if (!may_begin(template, piece->text + from, piece->lines[line].end - from))
             continue;
         struct sentence_match m = match_lines(&joined, piece, line, from, template);
         if (m.at == 0 || joined.origin[m.at - 1] < at ||
@@ -541,18 +575,23 @@ static bool match_at(const struct tts_failpiece *piece, size_t line, size_t from
         }
         is_found = true;
     }
-    *out = best.msg;
+    if (is_found)
+        *out = best.msg;
     return is_found;
 }
 
 bool tts_failtemplate_find(const struct tts_failpiece *piece, size_t line, size_t at,
                            size_t idx, struct tts_failmsg *out, size_t *begin, size_t *end)
 {
+    struct candidates candidates;
     size_t least = line > LINES_BEFORE_MAX ? line - LINES_BEFORE_MAX : 0;
+    find_candidates(&candidates, idx);
     for (size_t first = line + 1; first-- > least;) {
         size_t from = first == line ? at + 1 : piece->lines[first].end;
         while (from-- > piece->lines[first].begin) {
-            if (match_at(piece, first, from, at, idx, out, end)) {
+            if (may_any_begin(&candidates, piece->text + from,
+                              piece->lines[first].end - from) &&
+                match_at(piece, first, from, at, &candidates, out, end)) {
                 *begin = from;
                 return true;
             }
