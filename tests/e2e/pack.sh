@@ -18,7 +18,9 @@ run "$ttscope" pack "$work/dir/run.tts"
 expect_code 0
 expect_err ""
 size=$(bytes_of "$work/dir/run.tts")
-[[ $out =~ ^([0-9]+)\ events,\ $(bytes_of "$recordings/ended.tts")\ bytes\ became\ $size:\ [0-9]+\.[0-9][0-9]\ bytes\ per\ event$'\n'figures\ for\ \'show\':\ not\ stored,\ so\ \'show\'\ reads\ the\ events$ ]] ||
+pattern="^([0-9]+) events, $(bytes_of "$recordings/ended.tts") bytes became $size: [0-9]+\\.[0-9][0-9] bytes per event
+figures for 'show': not stored, so 'show' reads the events\$"
+[[ $out =~ $pattern ]] ||
     fail "wanted one line of figures"
 events=${BASH_REMATCH[1]}
 [ "$size" -lt "$(bytes_of "$recordings/ended.tts")" ] || fail "wanted a smaller file"
