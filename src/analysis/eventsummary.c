@@ -42,7 +42,7 @@ static void copy_stored_path(const struct tts_summary_stored *stored, const char
 
 /* ---- the answers ---- */
 
-static void release_moment(struct tts_summary_moment *moment)
+static void release_summary_moment(struct tts_summary_moment *moment)
 {
     tts_best_release(&moment->largest);
     tts_best_release(&moment->by_op);
@@ -59,9 +59,9 @@ void tts_eventsummary_release(struct tts_eventsummary *sum)
     free_array(sum, sum->phases, sum->phase_capacity * sizeof *sum->phases);
     free_array(sum, sum->names, sum->names_capacity);
     free_array(sum, sum->failures, sum->failure_capacity * sizeof *sum->failures);
-    release_moment(&sum->peak_moment);
-    release_moment(&sum->failure_moment);
-    release_moment(&sum->at_moment);
+    release_summary_moment(&sum->peak_moment);
+    release_summary_moment(&sum->failure_moment);
+    release_summary_moment(&sum->at_moment);
     tts_best_release(&sum->top_ops);
     free_stored(sum->stored, sum->alloc);
     *sum = (struct tts_eventsummary){.alloc = sum->alloc};
@@ -504,7 +504,7 @@ static enum tts_status finish_top_ops(struct tts_eventscan *scan, const struct t
 static enum tts_status finish_scan_pool(struct tts_eventscan *scan, enum tts_pool pool)
 {
     struct tts_eventsummary *sum = scan->sum;
-    release_moment(&sum->peak_moment);
+    release_summary_moment(&sum->peak_moment);
     tts_best_release(&sum->top_ops);
     sum->peak_info = tts_peak_info(scan->peaks[pool]);
     sum->op_count = tts_ops_count(scan->ops[pool]);
