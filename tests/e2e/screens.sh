@@ -13,6 +13,24 @@ build_dir=$(realpath "$TTS_BUILD_DIR")
 export PATH=$build_dir/bin:$PATH TTSCOPE_ROOT=$work/no_cards COLUMNS=80 LC_ALL=C.UTF-8
 unset NO_COLOR GITHUB_ACTIONS
 
+# A host with one chip that no process uses. Dead processes left two entries in its region, and a
+# process of an unknown runtime wrote another region.
+make_left_over() {
+    local entry='left_over/sys/class/tenstorrent/tenstorrent!0' shm=left_over/dev/shm
+    local writer=$build_dir/tests/region_writer
+    mkdir -p $shm left_over/sys/devices/chip left_over/proc/driver/tenstorrent/0 "$entry" || return
+    ln -s ../../../devices/chip "$entry/device"
+    echo 0x401e >left_over/sys/devices/chip/device
+    echo n150 >"$entry/tt_card_type"
+    echo 0000806a2b7c4e20 >"$entry/tt_asic_id"
+    echo btime 1750000000 >left_over/proc/stat
+    : >left_over/proc/driver/tenstorrent/0/pids
+    "$writer" $shm/tt_device_141193484455456_memory v3 refs=3 total=1073741824:6291456:0:0:131072 \
+        slot=4194301:536870912:4194304:0:0:0:1760000000000000000:python3 \
+        slot=4194302:268435456:2097152:32768:0:131072:1760000000000000000:llama_server || return
+    "$writer" $shm/tt_device_9_memory v3 version=9
+}
+
 # The inputs, with short names. A recording of the library contains the time of day, so these are
 # generated.
 make_inputs() {
@@ -71,6 +89,7 @@ make_inputs() {
     ! "$build_dir/tests/example_tracked_loop_c" --scale 190 --record loop.tts 2>loop.log || return
     head -c 3000 random.tts >cut.tts
     head -c 900 graphs/example.json >cut.json
+    make_left_over || return
     gzip -c logs/one_run.log >one_run.log.gz
     ttscope fit configs/nano.yaml --json >nano_fit.json
     ttscope analyze --logs examples/tinyllama.log --json >tinyllama.json

@@ -1,0 +1,269 @@
+#include "analysis/cleanplan.h"
+
+#include "base/error.h"
+#include "base/heap.h"
+
+#include <assert.h>
+#include <string.h>
+
+/* Start times have the resolution of a clock tick, and the time of the boot that of a second.
+ */
+#define START_SLACK_NS UINT64_C(2000000000)
+/* The upper half of the ids of simulated devices. Their processes open no device node. */
+#define SIMULATED_ID UINT64_C(0x5aa50000)
+
+/* The processes that have a device open. */
+struct holders {
+    bool is_listed, has_hidden;
+    size_t count;
+    uint32_t nested_pid; /* a holder in another pid namespace; 0: none */
+    uint32_t
+        unclear_pid; /* a holder that ended, or whose pid namespace is not known; 0: none */
+};
+
+void tts_cleanplan_init(struct tts_cleanplan *plan, const struct tts_alloc *alloc)
+{
+    *plan = (struct tts_cleanplan){.alloc = alloc ? alloc : tts_alloc_libc()};
+}
+
+void tts_cleanplan_release(struct tts_cleanplan *plan)
+{
+    if (plan->regions)
+        plan->alloc->free(plan->alloc->ctx, plan->regions,
+                          plan->capacity * sizeof *plan->regions);
+    if (plan->alloc)
+        tts_cleanplan_init(plan, plan->alloc);
+}
+
+/* --- holders ---------------------------------------------------------------------------- */
+
+static void note_holder(const struct tts_hostview *view, uint32_t pid, struct holders *holders)
+{
+    const struct tts_seenprocess *process = pid ? tts_hostview_process(view, pid) : NULL;
+    if (pid != 0 && pid == view->own_pid)
+        return;
+    if (!process) {
+        holders->has_hidden = true;
+        return;
+    }
+    holders->count++;
+    if (!process->is_alive) /* a child of the process may have inherited the device */
+        holders->unclear_pid = pid;
+    else if (process->pid_levels > 1 ||
+             (process->namespace_known && view->own_namespace_known &&
+              process->namespace_id != view->own_namespace_id))
+        holders->nested_pid = pid;
+    else if (process->pid_levels == 0)
+        holders->unclear_pid = pid;
+}
+
+/* Finds the holders of a chip. A process that uses a chip without a node of its own has another
+ * chip of the board open, so for `chip` NULL these are the holders of all chips. */
+static struct holders find_holders(const struct tts_hostview *view,
+                                   const struct tts_seenchip *chip)
+{
+    struct holders holders = {.is_listed = true};
+    for (size_t i = 0; i < view->chip_count; i++) {
+        const struct tts_seenchip *at = &view->chips[i];
+        if (chip && at != chip)
+            continue;
+        holders.is_listed &= at->holders_known;
+        holders.has_hidden |= at->holder_count > TTS_HOSTVIEW_HOLDERS_MAX;
+        for (size_t k = 0; k < at->holder_count && k < TTS_HOSTVIEW_HOLDERS_MAX; k++)
+            note_holder(view, at->holders[k], &holders);
+    }
+    holders.is_listed &= view->chip_count > 0 && view->chips_left_out == 0;
+    return holders;
+}
+
+/* --- entries ---------------------------------------------------------------------------- */
+
+static const struct tts_livedevice *find_region_device(const struct tts_liveframe *frame,
+                                                       uint64_t id)
+{
+    for (size_t i = 0; i < frame->device_count; i++)
+        if (frame->devices[i].unique_id_known && frame->devices[i].unique_id == id &&
+            frame->devices[i].layout)
+            return &frame->devices[i];
+    return NULL;
+}
+
+static const struct tts_seenchip *find_device_chip(const struct tts_hostview *view,
+                                                   const struct tts_livedevice *device)
+{
+    for (size_t i = 0; device && device->node_known && i < view->chip_count; i++)
+        if (view->chips[i].node == device->node)
+            return &view->chips[i];
+    return NULL;
+}
+
+/* Returns the state of the processes with the number of the entry. If they differ, no process
+ * is dead. */
+static enum tts_liveprocess_state state_of_slot(const struct tts_livedevice *device,
+                                                const struct tts_seenslot *slot)
+{
+    enum tts_liveprocess_state state = TTS_LIVEPROCESS_NOT_VISIBLE;
+    bool found = false;
+    for (size_t i = 0; device && i < device->process_count; i++) {
+        const struct tts_liveprocess *process = &device->processes[i];
+        bool is_inside = process->container_pid_known;
+        uint32_t number = is_inside ? process->container_pid : process->pid;
+        if ((!is_inside && !process->pid_known) || number != (uint32_t)slot->pid)
+            continue;
+        if (!found || state == TTS_LIVEPROCESS_DEAD)
+            state = process->state;
+        found = true;
+    }
+    return state;
+}
+
+/* Returns whether a process that has the number of the entry may be its owner although the
+ * driver does not name the process: a child that inherited the device from a parent is not
+ * listed. */
+static bool may_be_owner(const struct tts_hostview *view, const struct tts_seenregion *region,
+                         const struct tts_seenslot *slot, bool has_chip)
+{
+    const struct tts_seenprocess *process = tts_hostview_process(view, (uint32_t)slot->pid);
+    if (!process)
+        return true; /* was not examined */
+    if (!process->is_alive)
+        return false;
+    if (process->start_known && region->is_unix_time && slot->last_update_ns != 0 &&
+        process->start_ns > slot->last_update_ns &&
+        process->start_ns - slot->last_update_ns > START_SLACK_NS)
+        return false; /* the number is used again */
+    return !has_chip || !process->nodes_known || process->nodes != 0;
+}
+
+static bool has_left_over(const struct tts_seenregion *region)
+{
+    bool found = region->reference_count > 0;
+    for (int i = 0; i < TTS_COUNTERS; i++)
+        found |= (region->total.known >> i & 1) && region->total.bytes[i] > 0;
+    return found;
+}
+
+/* --- one region ------------------------------------------------------------------------- */
+
+/* Says why the processes of a region cannot be judged. */
+static enum tts_cleanwhy why_not_judged(const struct tts_hostview *view,
+                                        const struct holders *holders,
+                                        struct tts_cleanregion *out)
+{
+    if (out->region->private_of != 0) {
+        out->pid = out->region->private_of;
+        return TTS_CLEANWHY_PRIVATE;
+    }
+    if (view->chip_count == 0 || out->region->id >> 32 == SIMULATED_ID)
+        return TTS_CLEANWHY_NO_BOARD;
+    if (!holders->is_listed)
+        return TTS_CLEANWHY_NO_LIST;
+    if (holders->has_hidden)
+        return TTS_CLEANWHY_HIDDEN;
+    out->pid = holders->nested_pid ? holders->nested_pid : holders->unclear_pid;
+    if (holders->nested_pid)
+        return TTS_CLEANWHY_NAMESPACE;
+    return holders->unclear_pid ? TTS_CLEANWHY_HOLDER : TTS_CLEANWHY_NONE;
+}
+
+/* Plans one region. Returns false if nothing is left over in it. */
+static bool plan_region(const struct tts_hostview *view, const struct tts_liveframe *frame,
+                        struct tts_cleanregion *out)
+{
+    const struct tts_seenregion *region = out->region;
+    if (region->state == TTS_SEENREGION_EMPTY || region->state == TTS_SEENREGION_INITIALISING)
+        return false;
+    out->why = TTS_CLEANWHY_UNREADABLE;
+    if (region->state != TTS_SEENREGION_READ)
+        return true;
+    const struct tts_livedevice *device = find_region_device(frame, region->id);
+    const struct tts_seenchip *chip = find_device_chip(view, device);
+    struct holders holders = find_holders(view, chip);
+    bool is_dead[TTS_HOSTVIEW_SLOTS] = {false};
+    size_t live = 0;
+    for (size_t i = 0; i < region->slot_count; i++) {
+        enum tts_liveprocess_state state = state_of_slot(device, &region->slots[i]);
+        is_dead[i] = state == TTS_LIVEPROCESS_DEAD;
+        live += state == TTS_LIVEPROCESS_LIVE;
+        if (state != TTS_LIVEPROCESS_LIVE)
+            out->slots[out->slot_count++] = i;
+    }
+    out->is_unheld = holders.count == 0 && !holders.has_hidden && live == 0;
+    out->needs_reset = out->is_unheld && has_left_over(region);
+    if (out->slot_count == 0 && !out->needs_reset)
+        return false;
+    out->why = why_not_judged(view, &holders, out);
+    for (size_t i = 0; out->why == TTS_CLEANWHY_NONE && i < out->slot_count; i++) {
+        const struct tts_seenslot *slot = &region->slots[out->slots[i]];
+        if (is_dead[out->slots[i]] && !may_be_owner(view, region, slot, chip != NULL))
+            continue;
+        out->why = TTS_CLEANWHY_OWNER;
+        out->pid = (uint32_t)slot->pid;
+    }
+    return true;
+}
+
+enum tts_status tts_cleanplan_make(struct tts_cleanplan *plan, const struct tts_hostview *view,
+                                   const struct tts_liveframe *frame, struct tts_error *err)
+{
+    plan->count = 0;
+    if (view->region_count > plan->capacity) {
+        void *grown = tts_alloc_grow(plan->alloc, plan->regions, &plan->capacity,
+                                     view->region_count, sizeof *plan->regions);
+        if (!grown)
+            return tts_error_set(err, TTS_E_NOMEM, "out of memory for the plan");
+        plan->regions = grown;
+    }
+    for (size_t i = 0; i < view->region_count; i++) {
+        struct tts_cleanregion *out = &plan->regions[plan->count];
+        *out = (struct tts_cleanregion){.region = &view->regions[i]};
+        if (plan_region(view, frame, out))
+            plan->count++;
+    }
+    return TTS_OK;
+}
+
+/* --- two plans -------------------------------------------------------------------------- */
+
+static bool has_entry(const struct tts_cleanregion *at, const struct tts_seenslot *slot)
+{
+    for (size_t i = 0; i < at->slot_count; i++) {
+        const struct tts_seenslot *other = &at->region->slots[at->slots[i]];
+        if (other->index == slot->index && other->pid == slot->pid &&
+            other->last_update_ns == slot->last_update_ns)
+            return true;
+    }
+    return false;
+}
+
+static const struct tts_cleanregion *find_planned(const struct tts_cleanplan *plan,
+                                                  const struct tts_seenregion *region)
+{
+    for (size_t i = 0; i < plan->count; i++) {
+        const struct tts_seenregion *other = plan->regions[i].region;
+        if (other->id == region->id && other->inode == region->inode &&
+            other->device_no == region->device_no)
+            return &plan->regions[i];
+    }
+    return NULL;
+}
+
+void tts_cleanplan_restrict(struct tts_cleanplan *plan, const struct tts_cleanplan *earlier)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < plan->count; i++) {
+        struct tts_cleanregion *at = &plan->regions[i];
+        const struct tts_cleanregion *before = find_planned(earlier, at->region);
+        size_t slots = 0;
+        if (!before)
+            continue;
+        for (size_t k = 0; k < at->slot_count; k++)
+            if (has_entry(before, &at->region->slots[at->slots[k]]))
+                at->slots[slots++] = at->slots[k];
+        at->slot_count = slots;
+        at->needs_reset = at->needs_reset && before->needs_reset;
+        if (slots > 0 || at->needs_reset || at->why != TTS_CLEANWHY_NONE)
+            plan->regions[kept++] = *at;
+    }
+    plan->count = kept;
+}
