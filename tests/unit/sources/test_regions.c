@@ -586,11 +586,12 @@ T_TEST(a_region_whose_version_never_stands_still_is_changing)
     T_TRUE(fd >= 0);
     pid_t child = fork();
     T_TRUE(child >= 0);
-    if (child == 0)
+    if (child == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL); /* if the test fails */
-    for (unsigned char version = 2; child == 0; version ^= 1)
-        if (pwrite(fd, &version, 1, 0) != 1)
-            _exit(1);
+        for (unsigned char version = 2; pwrite(fd, &version, 1, 0) == 1; version ^= 1)
+            ;
+        _exit(1);
+    }
     enum tts_seenregion_state last = TTS_SEENREGION_READ;
     for (uint64_t end = now_ms() + 20000; last == TTS_SEENREGION_READ && now_ms() < end;) {
         const struct tts_seenregion *region = read_one();
