@@ -180,7 +180,10 @@ static void put_filter_row(const struct tts_livedevice *device, enum tts_pool ki
 static void put_source(const struct tts_livedevice *device, FILE *out)
 {
     char time[TTS_LIVETEXT_TIME_MAX];
-    fprintf(out, "  Source: %s", tts_livesource_text(device->source));
+    bool is_closed =
+        device->source == TTS_LIVESOURCE_NONE && device->state == TTS_LIVE_UNREADABLE;
+    fprintf(out, "  Source: %s",
+            is_closed ? "none that can be read" : tts_livesource_text(device->source));
     if (device->layout)
         fprintf(out, " (%s)", device->layout);
     fputc('\n', out);

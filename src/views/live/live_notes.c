@@ -52,11 +52,11 @@ const char *tts_liveprocess_bytes(char out[TTS_LIVEBYTES_MAX],
 
 /* ---- a frame ---- */
 
-/* Begins a list of notes with an empty line. */
+/* Begins a list of notes with an empty line and a heading. */
 static void begin_note(bool *has_notes, FILE *out)
 {
     if (!*has_notes)
-        fputc('\n', out);
+        fputs("\nNotes:\n", out);
     *has_notes = true;
 }
 

@@ -41,7 +41,7 @@ enum {
 
 /* Writes notes after a frame: what `parts` says, the devices that are left out, and with
  * has_tips an explanation of zeros. States are written in every frame, caveats with has_tips
- * only. Begins with an empty line if there is a note. */
+ * only. If there is a note, begins with an empty line and a heading. */
 void tts_livenotes_put(const struct tts_liveview *view, unsigned parts, FILE *out);
 
 enum { TTS_LIVENAME_MAX = 256, TTS_LIVEBYTES_MAX = 256 };

@@ -93,10 +93,9 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
         {"shared_slot", "processes of two containers share one entry: their bytes cannot be "
                         "told apart"},
         {"clock", "the memory region has no times of day"},
-        {"private", "a process keeps its memory region in a private /dev/shm: run as root to "
-                    "read it"},
-        {"over_nominal", "more is allocated than the board nominally has: the counters are "
-                         "wrong or the capacity is"},
+        {"private", "a process keeps its memory region in a /dev/shm of its own"},
+        {"over_nominal", "more is allocated than the board nominally has: the counters or "
+                         "the capacity are wrong"},
     };
     size_t idx = 0;
     while (idx < TTS_CAVEATS && 1u << idx != (uint32_t)caveat)
@@ -120,9 +119,9 @@ const char *tts_livecaveat_text(enum tts_livecaveat caveat)
 const char *tts_livestate_text(enum tts_livestate state)
 {
     static const char *const texts[] = {
-        [TTS_LIVE_IDLE] = "idle, no process holds memory",
+        [TTS_LIVE_IDLE] = "idle",
         [TTS_LIVE_LIVE] = "live",
-        [TTS_LIVE_PHANTOM] = "phantom, bytes are counted but no process holds the chip",
+        [TTS_LIVE_PHANTOM] = "phantom",
         [TTS_LIVE_UNREADABLE] = "unreadable",
     };
     assert(state < sizeof texts / sizeof texts[0]);
@@ -132,8 +131,7 @@ const char *tts_livestate_text(enum tts_livestate state)
 const char *tts_livesource_text(enum tts_livesource source)
 {
     static const char *const texts[] = {
-        [TTS_LIVESOURCE_NONE] =
-            "none, the driver lists the chip but nothing reports its memory",
+        [TTS_LIVESOURCE_NONE] = "none, nothing reports the memory of this chip",
         [TTS_LIVESOURCE_REGION] = "memory region of the runtime",
         [TTS_LIVESOURCE_INSPECTOR] = "buffer log of the inspector",
         [TTS_LIVESOURCE_CLIENT] = "allocator of the program",
@@ -206,16 +204,18 @@ const char *tts_livesize_short(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
         return out;
     }
     uint64_t whole = bytes >> shift, rest = bytes - (whole << shift);
-    uint64_t hundredths = whole * 100 + (rest * 100 >> shift);
+    uint64_t half = UINT64_C(1) << (shift - 1);
+    uint64_t hundredths = whole * 100 + ((rest * 100 + half) >> shift);
+    uint64_t tenths = whole * 10 + ((rest * 10 + half) >> shift);
     char unit = "BKMGT"[power];
-    if (whole < 10)
-        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".%02" PRIu64 "%c", whole,
+    if (hundredths < 1000)
+        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".%02" PRIu64 "%c", hundredths / 100,
                  hundredths % 100, unit);
-    else if (whole < 100)
-        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".%" PRIu64 "%c", whole,
-                 hundredths / 10 % 10, unit);
+    else if (tenths < 1000)
+        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".%" PRIu64 "%c", tenths / 10,
+                 tenths % 10, unit);
     else
-        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 "%c", whole, unit);
+        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 "%c", whole + (rest >= half), unit);
     return out;
 }
 

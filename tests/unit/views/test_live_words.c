@@ -30,10 +30,10 @@ T_TEST(sizes_have_two_decimals_and_powers_of_1024)
         {1024, "1.00 KB", "1.00K"},
         {512 << 10, "512.00 KB", "512K"},
         {LIVE_MB(52.31), "52.31 MB", "52.3M"},
-        {LIVE_MB(1023.996), "1024.00 MB", "1023M"},
+        {LIVE_MB(1023.996), "1024.00 MB", "1024M"},
         {LIVE_MB(2304), "2.25 GB", "2.25G"},
         {UINT64_C(3) << 40, "3.00 TB", "3.00T"},
-        {UINT64_MAX, "16777216.00 TB", "16777215T"},
+        {UINT64_MAX, "16777216.00 TB", "16777216T"},
     };
     char text[TTS_LIVETEXT_SIZE_MAX];
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

@@ -132,7 +132,8 @@ T_TEST(unknown_numbers_and_changes_are_words)
                     "\n1        unknown    unknown         unknown         unknown         "
                     "unknown         unknown\n"
                     "(\u0394)      unknown    unknown"));
-    T_TRUE(live_has(text, "\n\n   - Device 1: unreadable: the file belongs to uid 1001\n"));
+    T_TRUE(live_has(text,
+                    "\n\nNotes:\n   - Device 1: unreadable: the file belongs to uid 1001\n"));
     T_TRUE(live_has(text, "\n   - Devices 0-1: only the thread that opened"));
     T_TRUE(live_has(text, "\n   - Device 1: the memory region matches no board"));
     view.has_tips = false;
