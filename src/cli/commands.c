@@ -13,6 +13,7 @@ const struct tts_command *const tts_commands[] = {
     &tts_devices_command,
     &tts_doctor_command,
     &tts_clean_command,
+    &tts_top_command,
     &tts_fit_command,
     &tts_analyze_command,
     &tts_diff_command,

@@ -12,6 +12,7 @@ source_dir=$(realpath "$source_dir")
 build_dir=$(realpath "$TTS_BUILD_DIR")
 export PATH=$build_dir/bin:$PATH TTSCOPE_ROOT=$work/no_cards COLUMNS=80 LC_ALL=C.UTF-8
 unset NO_COLOR GITHUB_ACTIONS
+export TZ=UTC
 
 # A host with one chip that no process uses. Dead processes left two entries in its region, and a
 # process of an unknown runtime wrote another region.
@@ -93,6 +94,21 @@ make_inputs() {
     gzip -c logs/one_run.log >one_run.log.gz
     ttscope fit configs/nano.yaml --json >nano_fit.json
     ttscope analyze --logs examples/tinyllama.log --json >tinyllama.json
+    make_live_host
+}
+
+# A host with a process on the first of two chips, and regions that cannot be read or belong to no
+# chip.
+make_live_host() {
+    local TTSCOPE_ROOT=$PWD/host mb=1048576 time=1760000000000000000
+    . "$source_dir/tests/e2e/live_rig.sh"
+    live_host
+    live_chip 0 0100018511732011 4242
+    live_chip 1 0100018511732022
+    live_process 4242 python3
+    live_region $((0x0100018511732011)) v3 logical=0 \
+        "slot=4242:$((1536 * mb)):$((72 * mb)):$((2 * mb)):0:$mb:$time:python3"
+    live_region 7 v4 version=9
 }
 
 # The size of a packed recording depends on the compression library.

@@ -1,0 +1,405 @@
+/* cmd_top.c: the command `top`, which shows who holds how much memory on which device now. */
+#include "analysis/hostcheck.h"
+#include "analysis/liveowners.h"
+#include "base/error.h"
+#include "base/heap.h"
+#include "base/ticks.h"
+#include "cli/commands.h"
+#include "cli/job.h"
+#include "cli/message.h"
+#include "cli/top/poollimit.h"
+#include "cli/top/screen.h"
+#include "cli/top/selection.h"
+#include "sources/live/livehost.h"
+#include "sources/live/livenodes.h"
+#include "views/live/live_view.h"
+#include "views/safe_text.h"
+#include "views/say.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { REFRESH_MIN_MS = 100, REFRESH_MS = 1000, REFRESH_TABLE_MS = 500, REFRESH_MAX_S = 86400 };
+enum { MS_NS = 1000000, PUBLISHED_TABLE_COLUMNS = 100 };
+
+enum view_word { VIEW_BLOCKS, VIEW_TABLE, VIEW_PROCESSES };
+enum color_word { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+
+static const char *const view_words[] = {"blocks", "table", "processes", NULL};
+static const char *const color_words[] = {"auto", "always", "never", NULL};
+
+struct top_options {
+    int view, color;
+    uint64_t refresh_ms, interval_ms, count;
+    bool once, json, has_delta, waits;
+    struct tts_selection selection;
+    struct tts_poollimits limits;
+};
+
+static enum tts_status take_interval(void *target, const char *text, struct tts_error *err)
+{
+    uint64_t micros;
+    if (!tts_millionths_parse(text, strlen(text), REFRESH_MAX_S, &micros))
+        return tts_error_set(err, TTS_E_SYNTAX, "expected seconds, such as 0.5, and at most %d",
+                             REFRESH_MAX_S);
+    *(uint64_t *)target = micros / 1000;
+    return TTS_OK;
+}
+
+static const struct tts_option options_table[] = {
+    {"view", 'v', TTS_OPTION_WORD, offsetof(struct top_options, view),
+     .help = "what to show (default: blocks)", .words = view_words},
+    {"once", '1', TTS_OPTION_FLAG, offsetof(struct top_options, once),
+     .help = "show the present state and exit", .excludes = "count"},
+    {"count", 'n', TTS_OPTION_NUMBER, offsetof(struct top_options, count), "N",
+     "exit after N refreshes", .min = 1},
+    {"json", 'j', TTS_OPTION_FLAG, offsetof(struct top_options, json),
+     .help = "write one line of JSON per refresh"},
+    {"refresh", 'r', TTS_OPTION_NUMBER, offsetof(struct top_options, refresh_ms), "MS",
+     "milliseconds between refreshes (default: 1000)", .max = REFRESH_MAX_S * 1000,
+     .excludes = "interval"},
+    {"interval", 'i', TTS_OPTION_OTHER, offsetof(struct top_options, interval_ms), "SECONDS",
+     "the same in seconds (default with the table: 0.5)", .take = take_interval},
+    {"device", 'd', TTS_OPTION_OTHER, offsetof(struct top_options, selection), "N",
+     "show only this device; may be repeated", .take = tts_selection_take_device},
+    {"pid", 'p', TTS_OPTION_OTHER, offsetof(struct top_options, selection), "PID",
+     "show only this process; may be repeated", .take = tts_selection_take_pid},
+    {"color", 0, TTS_OPTION_WORD, offsetof(struct top_options, color),
+     .help = "use colours (default: on a terminal)", .words = color_words},
+    {"no-delta", 0, TTS_OPTION_FLAG, offsetof(struct top_options, has_delta),
+     .help = "leave out the row of changes of the table", .is_off = true},
+    {"wait", 'w', TTS_OPTION_FLAG, offsetof(struct top_options, waits),
+     .help = "wait until there is a device or a source"},
+    {"fail-above", 0, TTS_OPTION_OTHER, offsetof(struct top_options, limits), "POOL=PERCENT%",
+     "exit with 1 when a pool is above a limit; may be repeated", .take = tts_poollimits_take},
+    {0},
+};
+
+static const struct top_options options_defaults = {.refresh_ms = REFRESH_MS,
+                                                    .has_delta = true};
+
+struct top {
+    struct tts_job *job;
+    const struct top_options *options;
+    struct tts_livehost *host;
+    struct tts_hostview seen;
+    struct tts_liveframe frames[2]; /* frames[update % 2] is the present one */
+    struct tts_screen screen;
+    FILE *out; /* appends to `text` */
+    char *text;
+    size_t text_len, text_capacity;
+    uint64_t update; /* number of frames shown */
+    uint64_t period_ms;
+    bool has_waited;
+};
+
+/* ---- options ---- */
+
+static uint64_t choose_period(const struct tts_job *job, const struct top_options *options)
+{
+    uint64_t period = options->refresh_ms;
+    if (tts_options_has(&job->options, "interval"))
+        period = options->interval_ms;
+    else if (options->view == VIEW_TABLE && !tts_options_has(&job->options, "refresh"))
+        period = REFRESH_TABLE_MS;
+    if (period >= REFRESH_MIN_MS)
+        return period;
+    tts_message(job->command, "warning: refresh interval too low, setting to %dms",
+                REFRESH_MIN_MS);
+    return REFRESH_MIN_MS;
+}
+
+static bool is_set(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0];
+}
+
+static bool wants_color(const struct top *top)
+{
+    const char *terminal = getenv("TERM");
+    if (top->options->color != COLOR_AUTO)
+        return top->options->color == COLOR_ALWAYS;
+    return top->screen.is_terminal && !is_set("NO_COLOR") && terminal &&
+           strcmp(terminal, "dumb") != 0;
+}
+
+/* ---- a frame ---- */
+
+static struct tts_liveframe *present_frame(struct top *top)
+{
+    return &top->frames[top->update % 2];
+}
+
+static enum tts_status read_frame(struct top *top, struct tts_error *err)
+{
+    struct tts_liveframe *frame = present_frame(top);
+    enum tts_status status = tts_livehost_read(top->host, &top->seen, err);
+    if (status == TTS_OK)
+        status = tts_liveowners_judge(&top->seen, frame, err);
+    return status;
+}
+
+static unsigned frame_columns(const struct top *top)
+{
+    if (!top->screen.is_terminal)
+        return top->options->view == VIEW_TABLE ? PUBLISHED_TABLE_COLUMNS : tts_say_columns();
+    return top->screen.columns;
+}
+
+static enum tts_status write_view(struct top *top)
+{
+    const struct top_options *options = top->options;
+    struct tts_liveview view = {
+        .frame = present_frame(top),
+        .before = top->update > 0 ? &top->frames[(top->update + 1) % 2] : NULL,
+        .update = top->update,
+        .period_ms = top->period_ms,
+        .columns = frame_columns(top),
+        .is_utf8 = tts_charset_is_utf8(),
+        .has_color = wants_color(top),
+        .has_delta = options->has_delta,
+        /* Frames in place replace each other, so that the tips stay on the screen. */
+        .has_tips = top->screen.is_in_place || top->update == 0,
+    };
+    if (options->json) {
+        tts_liveview_json(&view, top->out);
+        return TTS_OK;
+    }
+    if (top->update > 0 && !top->screen.is_in_place)
+        fputc('\n', top->out);
+    if (options->view == VIEW_PROCESSES)
+        return tts_liveview_processes(&view, top->out);
+    if (options->view == VIEW_TABLE)
+        tts_liveview_table(&view, top->out);
+    else
+        tts_liveview_blocks(&view, top->out);
+    return TTS_OK;
+}
+
+/* Appends to the text of the frame, as the write function of a stream. */
+static ssize_t append_frame_text(void *ctx, const char *bytes, size_t len)
+{
+    struct top *top = ctx;
+    const struct tts_alloc *alloc = tts_alloc_libc();
+    if (len > top->text_capacity - top->text_len) {
+        char *grown =
+            tts_alloc_grow(alloc, top->text, &top->text_capacity, top->text_len + len, 1);
+        if (!grown)
+            return 0;
+        top->text = grown;
+    }
+    memcpy(top->text + top->text_len, bytes, len);
+    top->text_len += len;
+    return (ssize_t)len;
+}
+
+/* Shows the present frame with one write. */
+static enum tts_status show_frame(struct top *top, struct tts_error *err)
+{
+    tts_screen_measure(&top->screen);
+    top->text_len = 0;
+    enum tts_status status = write_view(top);
+    if (fflush(top->out) != 0 || ferror(top->out) || status != TTS_OK)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    return tts_screen_show(&top->screen, top->text, top->text_len, err);
+}
+
+/* ---- limits ---- */
+
+/* Returns TTS_EXIT_BAD_NEWS if a pool is above its limit. */
+static int check_limits(struct top *top, struct tts_poollimits *limits)
+{
+    char text[TTS_POOLLIMIT_TEXT_MAX];
+    const struct tts_liveframe *frame = present_frame(top);
+    if (tts_poollimits_passed(limits, frame, text)) {
+        tts_screen_close(&top->screen);
+        tts_message(top->job->command, "%s", text);
+        return TTS_EXIT_BAD_NEWS;
+    }
+    while (tts_poollimits_unknown(limits, frame, text))
+        tts_message(top->job->command, "%s", text);
+    return TTS_EXIT_DONE;
+}
+
+/* Returns the exit code after the last refresh. A limit that could not be judged is not
+ * kept. */
+static int end_code(const struct tts_poollimits *limits)
+{
+    for (size_t i = 0; i < limits->count; i++)
+        if (limits->limits[i].is_reported)
+            return TTS_EXIT_PARTIAL;
+    return TTS_EXIT_DONE;
+}
+
+/* ---- nothing to show ---- */
+
+static int refuse_selection(struct top *top, size_t device_count)
+{
+    const struct tts_selection *selection = &top->options->selection;
+    if (selection->pid_count > 0)
+        tts_message(top->job->command,
+                    "the selected processes hold no selected device (--wait waits for them)");
+    else
+        tts_message(top->job->command,
+                    "no such device: this host has %zu device%s, counted from 0", device_count,
+                    tts_say_plural(device_count));
+    return TTS_EXIT_DEVICE;
+}
+
+/* Says what is missing, and what to do. */
+static int refuse_host(struct top *top)
+{
+    struct tts_hostchecks checks;
+    struct tts_error err = {0};
+    const char *root = getenv("TTSCOPE_ROOT");
+    if (tts_livenodes_read(root ? root : "", &top->seen, &err) != TTS_OK)
+        return tts_job_fail(top->job, NULL, &err);
+    tts_hostcheck_all(&top->seen, present_frame(top), &checks);
+    tts_message(top->job->command, "this host has no device and no source of live memory");
+    for (size_t i = 0; i < checks.count; i++) {
+        const struct tts_hostcheck *check = &checks.checks[i];
+        if (check->severity == TTS_SEVERITY_NONE)
+            continue;
+        tts_say(stderr, 2, "%s: %s", check->id, check->answer);
+        if (check->action[0])
+            tts_say(stderr, 4, "%s", check->action);
+    }
+    tts_say(stderr, 2, "'ttscope doctor' says more; 'ttscope top --wait' waits for a device");
+    return TTS_EXIT_DEVICE;
+}
+
+/* Decides about the first frame. Sets *is_shown if there is something to show. Otherwise
+ * returns an exit code, or TTS_EXIT_DONE to wait. */
+static int check_first_frame(struct top *top, bool *is_shown)
+{
+    struct tts_liveframe *frame = present_frame(top);
+    size_t device_count = frame->device_count, stray_count = frame->stray_count;
+    tts_selection_apply(&top->options->selection, frame);
+    *is_shown = frame->device_count + frame->stray_count > 0;
+    if (*is_shown)
+        return TTS_EXIT_DONE;
+    if (!top->options->waits)
+        return device_count + stray_count > 0 ? refuse_selection(top, device_count)
+                                              : refuse_host(top);
+    if (!top->has_waited)
+        tts_message(top->job->command, "waiting for a device or a source");
+    top->has_waited = true;
+    return TTS_EXIT_DONE;
+}
+
+/* ---- the loop ---- */
+
+/* Sleeps until the next multiple of the period after `start_ns`. Multiples that have passed are
+ * skipped. */
+static void wait_for_refresh(const struct top *top, uint64_t start_ns)
+{
+    uint64_t period_ns = top->period_ms * MS_NS;
+    uint64_t passed = (tts_clock_ns() - start_ns) / period_ns;
+    tts_screen_wait(&top->screen, start_ns + (passed + 1) * period_ns);
+}
+
+/* Reads and shows one frame. Sets *has_ended if no frame follows. Returns the exit code. */
+static int run_refresh(struct top *top, struct tts_poollimits *limits, bool *has_ended)
+{
+    struct tts_error err = {0};
+    const struct top_options *options = top->options;
+    bool is_shown = true;
+    *has_ended = true;
+    if (read_frame(top, &err) != TTS_OK)
+        return tts_job_fail(top->job, NULL, &err);
+    if (top->update == 0) {
+        int code = check_first_frame(top, &is_shown);
+        *has_ended = code != TTS_EXIT_DONE;
+        if (!is_shown)
+            return code;
+    } else {
+        tts_selection_apply(&options->selection, present_frame(top));
+    }
+    *has_ended = true;
+    if (show_frame(top, &err) != TTS_OK)
+        return tts_job_fail(top->job, NULL, &err);
+    int code = check_limits(top, limits);
+    if (code != TTS_EXIT_DONE || top->screen.is_closed)
+        return code;
+    top->update++;
+    *has_ended = options->once || (options->count > 0 && top->update == options->count);
+    return *has_ended ? end_code(limits) : TTS_EXIT_DONE;
+}
+
+static int run_frames(struct top *top)
+{
+    struct tts_poollimits limits = top->options->limits;
+    uint64_t start_ns = tts_clock_ns();
+    bool has_ended = false;
+    for (;;) {
+        int code = run_refresh(top, &limits, &has_ended);
+        if (has_ended)
+            return code;
+        wait_for_refresh(top, start_ns);
+    }
+}
+
+static int open_host(struct top *top)
+{
+    struct tts_error err = {0};
+    const char *root = getenv("TTSCOPE_ROOT");
+    enum tts_status status = tts_livehost_open(root ? root : "", NULL, &top->host, &err);
+    if (status == TTS_OK)
+        return TTS_EXIT_DONE;
+    tts_job_fail(top->job, NULL, &err);
+    return status == TTS_E_IO ? TTS_EXIT_DEVICE : TTS_EXIT_INPUT;
+}
+
+static bool init_top(struct top *top)
+{
+    tts_hostview_init(&top->seen, NULL);
+    tts_liveframe_init(&top->frames[0], NULL);
+    tts_liveframe_init(&top->frames[1], NULL);
+    top->out = fopencookie(top, "w", (cookie_io_functions_t){.write = append_frame_text});
+    return top->out != NULL;
+}
+
+static void release_top(struct top *top)
+{
+    const struct tts_alloc *alloc = tts_alloc_libc();
+    if (top->out)
+        fclose(top->out);
+    if (top->text)
+        alloc->free(alloc->ctx, top->text, top->text_capacity);
+    tts_liveframe_release(&top->frames[1]);
+    tts_liveframe_release(&top->frames[0]);
+    tts_hostview_release(&top->seen);
+    tts_livehost_close(top->host);
+}
+
+static int run_top(struct tts_job *job, void *values)
+{
+    const struct top_options *options = values;
+    struct top top = {.job = job, .options = options};
+    top.period_ms = choose_period(job, options);
+    int code = open_host(&top);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    if (init_top(&top)) {
+        tts_screen_open(&top.screen, !options->once && !options->json, NULL);
+        code = run_frames(&top);
+        tts_screen_close(&top.screen);
+    } else {
+        tts_message(job->command, "out of memory");
+        code = TTS_EXIT_INPUT;
+    }
+    release_top(&top);
+    return code;
+}
+
+const struct tts_command tts_top_command = {
+    .name = "top",
+    .operands = "",
+    .summary = "show who holds how much memory on which device now",
+    .work = run_top,
+    .options = options_table,
+    .defaults = &options_defaults,
+    .values_bytes = sizeof(struct top_options),
+    .operands_max = 0,
+};

@@ -1,0 +1,145 @@
+#include "cli/top/poollimit.h"
+
+#include "base/error.h"
+#include "base/number.h"
+#include "views/live/live_view.h"
+#include "views/live/live_words.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+enum { FRACTION_DIGITS = 6, PERCENT_MAX = 1000 };
+#define MILLION UINT64_C(1000000)
+
+bool tts_millionths_parse(const char *text, size_t len, uint64_t max, uint64_t *out)
+{
+    const char *dot = memchr(text, '.', len);
+    size_t whole_len = dot ? (size_t)(dot - text) : len;
+    size_t digits = dot ? len - whole_len - 1 : 0;
+    uint64_t whole = 0, fraction = 0;
+    if (whole_len + digits == 0 ||
+        (whole_len > 0 && tts_number_parse(text, whole_len, &whole) != TTS_OK) ||
+        (digits > 0 && tts_number_parse(dot + 1, digits, &fraction) != TTS_OK) || whole > max)
+        return false;
+    /* Digits after the sixth are dropped. */
+    for (; digits < FRACTION_DIGITS; digits++)
+        fraction *= 10;
+    for (; digits > FRACTION_DIGITS; digits--)
+        fraction /= 10;
+    uint64_t value = whole * MILLION + fraction;
+    if (value > max * MILLION)
+        return false;
+    *out = value;
+    return true;
+}
+
+enum tts_status tts_poollimits_take(void *target, const char *text, struct tts_error *err)
+{
+    struct tts_poollimits *limits = target;
+    size_t name_len = strcspn(text, "=");
+    const char *percent = text[name_len] ? text + name_len + 1 : "";
+    size_t len = strlen(percent);
+    uint64_t value;
+    int pool = 0;
+    while (pool < TTS_POOLS &&
+           (strlen(tts_pool_name((enum tts_pool)pool)) != name_len ||
+            strncasecmp(tts_pool_name((enum tts_pool)pool), text, name_len) != 0))
+        pool++;
+    if (len > 0 && percent[len - 1] == '%')
+        len--;
+    if (pool == TTS_POOLS || !tts_millionths_parse(percent, len, PERCENT_MAX, &value))
+        return tts_error_set(err, TTS_E_SYNTAX,
+                             "expected a pool (DRAM, L1, L1_SMALL, TRACE) and a share, as in "
+                             "L1=80%%");
+    if (limits->count == TTS_POOLLIMITS_MAX)
+        return tts_error_set(err, TTS_E_RANGE, "at most %d limits can be given",
+                             TTS_POOLLIMITS_MAX);
+    limits->limits[limits->count++] = (struct tts_poollimit){
+        .pool = (enum tts_pool)pool, .millionths = (uint32_t)(value / 100)};
+    return TTS_OK;
+}
+
+/* Returns the process with the most bytes in a pool, or NULL. */
+static const struct tts_liveprocess *find_main_holder(const struct tts_livedevice *device,
+                                                      enum tts_pool pool)
+{
+    const struct tts_liveprocess *found = NULL;
+    for (size_t i = 0; i < device->process_count; i++) {
+        const struct tts_liveprocess *process = &device->processes[i];
+        if (!(process->counters.known >> pool & 1) || process->counters.bytes[pool] == 0)
+            continue;
+        if (!found || process->counters.bytes[pool] > found->counters.bytes[pool])
+            found = process;
+    }
+    return found;
+}
+
+static void describe_passed(const struct tts_livedevice *device,
+                            const struct tts_poollimit *limit, uint32_t share,
+                            char out[TTS_POOLLIMIT_TEXT_MAX])
+{
+    const struct tts_livepool *pool = &device->pools[limit->pool];
+    const struct tts_liveprocess *process = find_main_holder(device, limit->pool);
+    char percent[TTS_LIVETEXT_PERCENT_MAX], above[TTS_LIVETEXT_PERCENT_MAX];
+    char allocated[TTS_LIVETEXT_SIZE_MAX], total[TTS_LIVETEXT_SIZE_MAX];
+    char held[TTS_LIVETEXT_SIZE_MAX], name[TTS_LIVENAME_MAX];
+    int used = snprintf(
+        out, TTS_POOLLIMIT_TEXT_MAX,
+        "%s of device %" PRIu32 " is at %s (%s of %s%s), above the limit of %s: ",
+        tts_pool_name(limit->pool), device->index, tts_livepercent_text(percent, share),
+        tts_livesize_text(allocated, pool->allocated_bytes),
+        pool->total_source == TTS_LIVETOTAL_NOMINAL ? "nominally " : "",
+        tts_livesize_text(total, pool->total_bytes),
+        tts_livepercent_text(above, limit->millionths));
+    if (process)
+        snprintf(out + used, TTS_POOLLIMIT_TEXT_MAX - (size_t)used, "%sprocess %s holds %s",
+                 process->state == TTS_LIVEPROCESS_DEAD ? "the dead " : "",
+                 tts_liveprocess_name(name, process),
+                 tts_livesize_text(held, process->counters.bytes[limit->pool]));
+    else
+        snprintf(out + used, TTS_POOLLIMIT_TEXT_MAX - (size_t)used,
+                 "the process that holds the memory is unknown");
+}
+
+bool tts_poollimits_passed(const struct tts_poollimits *limits,
+                           const struct tts_liveframe *frame, char out[TTS_POOLLIMIT_TEXT_MAX])
+{
+    for (size_t i = 0; i < frame->device_count; i++)
+        for (size_t j = 0; j < limits->count; j++) {
+            const struct tts_poollimit *limit = &limits->limits[j];
+            const struct tts_livepool *pool = &frame->devices[i].pools[limit->pool];
+            uint32_t share;
+            /* The exact numbers are compared, because the share is rounded. */
+            if (!tts_livepool_share(pool, &share) ||
+                (double)pool->allocated_bytes * 1e6 <=
+                    (double)pool->total_bytes * limit->millionths)
+                continue;
+            describe_passed(&frame->devices[i], limit, share, out);
+            return true;
+        }
+    return false;
+}
+
+bool tts_poollimits_unknown(struct tts_poollimits *limits, const struct tts_liveframe *frame,
+                            char out[TTS_POOLLIMIT_TEXT_MAX])
+{
+    for (size_t i = 0; i < frame->device_count; i++)
+        for (size_t j = 0; j < limits->count; j++) {
+            const struct tts_livedevice *device = &frame->devices[i];
+            struct tts_poollimit *limit = &limits->limits[j];
+            const struct tts_livepool *pool = &device->pools[limit->pool];
+            uint32_t share;
+            if (limit->is_reported || device->state == TTS_LIVE_IDLE ||
+                tts_livepool_share(pool, &share))
+                continue;
+            limit->is_reported = true;
+            snprintf(out, TTS_POOLLIMIT_TEXT_MAX,
+                     "cannot judge %s of device %" PRIu32 ": its %s is unknown",
+                     tts_pool_name(limit->pool), device->index,
+                     pool->allocated_known ? "size" : "use");
+            return true;
+        }
+    return false;
+}

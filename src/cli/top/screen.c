@@ -1,0 +1,281 @@
+#include "cli/top/screen.h"
+
+#include "base/error.h"
+#include "base/heap.h"
+#include "views/utf8.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { COLUMNS = 80, ROWS = 24, ROWS_MIN = 2 };
+
+/* Wrapping is off while a frame is drawn, because the width of a character is a guess. */
+#define BEGIN_FRAME "\033[?25l\033[?7l\033[H"
+#define END_FRAME "\033[?7h"
+#define SHOW_CURSOR "\033[?7h\033[0m\033[?25h"
+#define HIDE_CURSOR "\033[?25l"
+
+/* ---- signals ---- */
+
+/* These functions run in signal handlers. They use no memory of the process, so that no
+ * global variable is needed. */
+
+static void write_text(const char *text, size_t len)
+{
+    while (len > 0) {
+        ssize_t done = write(STDOUT_FILENO, text, len);
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return;
+        text += done;
+        len -= (size_t)done;
+    }
+}
+
+static void end_process(int number)
+{
+    (void)number;
+    _exit(0);
+}
+
+static void end_in_place(int number)
+{
+    static const char text[] = SHOW_CURSOR "\n";
+    (void)number;
+    write_text(text, sizeof text - 1);
+    _exit(0);
+}
+
+/* Raises a signal with its default effect, inside its own handler. */
+static void raise_default(int number, struct sigaction *mine)
+{
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigset_t only;
+    sigemptyset(&only);
+    sigaddset(&only, number);
+    sigaction(number, &standard, mine);
+    raise(number);
+    sigprocmask(SIG_UNBLOCK, &only, NULL);
+}
+
+static void hang_up_in_place(int number)
+{
+    struct sigaction mine;
+    write_text(SHOW_CURSOR, sizeof SHOW_CURSOR - 1);
+    raise_default(number, &mine);
+}
+
+static void stop_in_place(int number)
+{
+    int kept_errno = errno;
+    struct sigaction mine;
+    write_text(SHOW_CURSOR, sizeof SHOW_CURSOR - 1);
+    raise_default(number, &mine); /* returns when the process goes on */
+    sigaction(number, &mine, NULL);
+    write_text(HIDE_CURSOR, sizeof HIDE_CURSOR - 1);
+    errno = kept_errno;
+}
+
+static void interrupt_sleep(int number)
+{
+    (void)number;
+}
+
+/* Sets a handler, unless the parent process made this process ignore the signal. */
+static void set_handler(int number, void (*handler)(int))
+{
+    struct sigaction now, old;
+    memset(&now, 0, sizeof now);
+    now.sa_handler = handler;
+    now.sa_flags = SA_RESTART; /* a sleep is interrupted nevertheless */
+    sigemptyset(&now.sa_mask);
+    if (sigaction(number, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+        sigaction(number, &now, NULL);
+}
+
+/* ---- the terminal ---- */
+
+void tts_screen_measure(struct tts_screen *screen)
+{
+    struct winsize size = {0};
+    bool is_known =
+        screen->is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    screen->columns = is_known ? size.ws_col : COLUMNS;
+    screen->rows = is_known && size.ws_row > 0 ? size.ws_row : ROWS;
+}
+
+void tts_screen_open(struct tts_screen *screen, bool wants_in_place,
+                     const struct tts_alloc *alloc)
+{
+    const char *kind = getenv("TERM");
+    bool is_terminal = isatty(STDOUT_FILENO);
+    bool can_move = is_terminal && kind && kind[0] && strcmp(kind, "dumb") != 0;
+    *screen = (struct tts_screen){.is_terminal = is_terminal,
+                                  .is_in_place = wants_in_place && can_move,
+                                  .alloc = alloc ? alloc : tts_alloc_libc()};
+    tts_screen_measure(screen);
+    set_handler(SIGINT, screen->is_in_place ? end_in_place : end_process);
+    set_handler(SIGTERM, screen->is_in_place ? end_in_place : end_process);
+    if (!screen->is_in_place)
+        return;
+    set_handler(SIGHUP, hang_up_in_place);
+    set_handler(SIGTSTP, stop_in_place);
+    set_handler(SIGCONT, interrupt_sleep);
+    set_handler(SIGWINCH, interrupt_sleep);
+}
+
+void tts_screen_close(struct tts_screen *screen)
+{
+    if (screen->is_in_place)
+        write_text(SHOW_CURSOR, sizeof SHOW_CURSOR - 1);
+    if (screen->drawn)
+        screen->alloc->free(screen->alloc->ctx, screen->drawn, screen->capacity);
+    screen->drawn = NULL;
+    screen->capacity = 0;
+    screen->is_in_place = false;
+}
+
+void tts_screen_wait(const struct tts_screen *screen, uint64_t deadline_ns)
+{
+    struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000),
+                             .tv_nsec = (long)(deadline_ns % 1000000000)};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        if (screen->is_in_place)
+            return;
+}
+
+/* ---- drawing in place ---- */
+
+static enum tts_status draw_bytes(struct tts_screen *screen, const char *bytes, size_t len)
+{
+    size_t needed = screen->used + len;
+    if (needed > screen->capacity) {
+        char *grown =
+            tts_alloc_grow(screen->alloc, screen->drawn, &screen->capacity, needed, 1);
+        if (!grown)
+            return TTS_E_NOMEM;
+        screen->drawn = grown;
+    }
+    memcpy(screen->drawn + screen->used, bytes, len);
+    screen->used = needed;
+    return TTS_OK;
+}
+
+static enum tts_status draw_text(struct tts_screen *screen, const char *text)
+{
+    return draw_bytes(screen, text, strlen(text));
+}
+
+/* Returns the columns of a character. Most scripts of East Asia and pictures take two. */
+static unsigned code_columns(uint32_t code)
+{
+    bool is_wide = (code >= 0x1100 && code < 0x1160) || (code >= 0x2e80 && code < 0xa4d0) ||
+                   (code >= 0xac00 && code < 0xd7a4) || (code >= 0xf900 && code < 0xfb00) ||
+                   (code >= 0xfe30 && code < 0xfe70) || (code >= 0xff00 && code < 0xff61) ||
+                   (code >= 0x1f300 && code < 0x1fb00) || (code >= 0x20000 && code < 0x40000);
+    return is_wide ? 2 : 1;
+}
+
+/* Returns the length of a colour sequence at the start of `text`, or 0. Views write no other
+ * sequences. */
+static size_t color_length(const char *text, size_t len)
+{
+    if (len < 3 || text[0] != '\033' || text[1] != '[')
+        return 0;
+    for (size_t i = 2; i < len; i++)
+        if (text[i] == 'm')
+            return i + 1;
+    return 0;
+}
+
+/* Draws a line of a frame, cut to the columns of the screen. Colours after the cut are kept,
+ * because one of them may end a colour before it. */
+static enum tts_status draw_line(struct tts_screen *screen, const char *line, size_t len)
+{
+    unsigned column = 0;
+    bool is_cut = false;
+    for (size_t at = 0, used; at < len; at += used) {
+        uint32_t code;
+        used = color_length(line + at, len - at);
+        bool is_color = used > 0;
+        if (!is_color) {
+            used = tts_utf8_next(line + at, len - at, &code);
+            is_cut = is_cut || column + code_columns(code) > screen->columns;
+            column += is_cut ? 0 : code_columns(code);
+        }
+        if ((is_color || !is_cut) && draw_bytes(screen, line + at, used) != TTS_OK)
+            return TTS_E_NOMEM;
+    }
+    /* In the last column, clearing would take the character that was just drawn. */
+    return column < screen->columns ? draw_text(screen, "\033[K") : TTS_OK;
+}
+
+static size_t count_lines(const char *frame, size_t len)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < len; i++)
+        lines += frame[i] == '\n';
+    return lines + (len > 0 && frame[len - 1] != '\n');
+}
+
+enum tts_status tts_screen_draw(struct tts_screen *screen, const char *frame, size_t len)
+{
+    size_t lines = count_lines(frame, len), at = 0;
+    size_t rows = screen->rows < ROWS_MIN ? ROWS_MIN : screen->rows;
+    size_t shown = lines > rows ? rows - 1 : lines;
+    char left_out[128];
+    screen->used = 0;
+    enum tts_status status = draw_text(screen, BEGIN_FRAME);
+    for (size_t row = 0; row < shown && status == TTS_OK; row++) {
+        const char *end = memchr(frame + at, '\n', len - at);
+        size_t line_len = end ? (size_t)(end - frame) - at : len - at;
+        status = draw_line(screen, frame + at, line_len);
+        at += line_len + 1;
+        if (status == TTS_OK && row + 1 < rows)
+            status = draw_text(screen, "\n");
+    }
+    if (status == TTS_OK && lines > shown) {
+        snprintf(left_out, sizeof left_out,
+                 "... %zu more lines: enlarge the terminal, or choose with --device and --view",
+                 lines - shown);
+        status = draw_line(screen, left_out, strlen(left_out));
+    } else if (status == TTS_OK && shown < rows) {
+        status = draw_text(screen, "\033[J");
+    }
+    return status == TTS_OK ? draw_text(screen, END_FRAME) : status;
+}
+
+/* ---- output ---- */
+
+static enum tts_status write_frame(struct tts_screen *screen, const char *bytes, size_t len,
+                                   struct tts_error *err)
+{
+    while (len > 0 && !screen->is_closed) {
+        ssize_t done = write(STDOUT_FILENO, bytes, len);
+        if (done < 0 && errno == EPIPE)
+            screen->is_closed = true;
+        else if (done < 0 && errno != EINTR)
+            return tts_error_set_errno(err, TTS_E_IO, errno, "cannot write to standard output");
+        else if (done > 0)
+            bytes += done, len -= (size_t)done;
+    }
+    return TTS_OK;
+}
+
+enum tts_status tts_screen_show(struct tts_screen *screen, const char *frame, size_t len,
+                                struct tts_error *err)
+{
+    if (!screen->is_in_place)
+        return write_frame(screen, frame, len, err);
+    if (tts_screen_draw(screen, frame, len) != TTS_OK)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    return write_frame(screen, screen->drawn, screen->used, err);
+}

@@ -1,0 +1,109 @@
+#include "cli/top/poollimit.h"
+#include "harness/live_rig.h"
+
+static struct tts_poollimits limits_of(const char *text)
+{
+    struct tts_poollimits limits = {0};
+    T_EQ(tts_poollimits_take(&limits, text, NULL), TTS_OK);
+    return limits;
+}
+
+T_TEST(a_limit_is_a_pool_and_a_share)
+{
+    struct tts_poollimits limits = {0};
+    static const struct {
+        const char *text;
+        enum tts_pool pool;
+        uint32_t millionths;
+    } good[] = {{"L1=80%", TTS_POOL_L1, 800000},
+                {"dram=80", TTS_POOL_DRAM, 800000},
+                {"l1_small=0.5%", TTS_POOL_L1_SMALL, 5000},
+                {"TRACE=0", TTS_POOL_TRACE, 0},
+                {"L1=99.95%", TTS_POOL_L1, 999500}};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        T_EQ(tts_poollimits_take(&limits, good[i].text, NULL), TTS_OK);
+        T_EQ(limits.count, i + 1);
+        T_EQ(limits.limits[i].pool, good[i].pool);
+        T_EQ(limits.limits[i].millionths, good[i].millionths);
+    }
+    static const char *const bad[] = {"",     "L1",    "L1=",     "L1=%",     "L1=x%", "L2=80%",
+                                      "=80%", "L1=-1", "L1=80%%", "L1=1001%", "CB=5%"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        T_EQ(tts_poollimits_take(&limits, bad[i], NULL), TTS_E_SYNTAX);
+    while (limits.count < TTS_POOLLIMITS_MAX)
+        T_EQ(tts_poollimits_take(&limits, "L1=1", NULL), TTS_OK);
+    T_EQ(tts_poollimits_take(&limits, "L1=1", NULL), TTS_E_RANGE);
+}
+
+T_TEST(decimal_numbers_are_read_in_millionths)
+{
+    uint64_t out = 7;
+    T_TRUE(tts_millionths_parse("0.5", 3, 10, &out) && out == 500000);
+    T_TRUE(tts_millionths_parse(".25", 3, 10, &out) && out == 250000);
+    T_TRUE(tts_millionths_parse("3.", 2, 10, &out) && out == 3000000);
+    T_TRUE(tts_millionths_parse("0.12345678", 10, 10, &out) && out == 123456);
+    T_TRUE(tts_millionths_parse("10", 2, 10, &out) && out == 10000000);
+    out = 7;
+    static const char *const bad[] = {"",   ".",  "1e3",   "1,5",   "-1", "+1",
+                                      " 1", "11", "10.01", "1.2.3", "0x1"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        T_TRUE(!tts_millionths_parse(bad[i], strlen(bad[i]), 10, &out) && out == 7);
+}
+
+T_TEST(a_pool_above_its_limit_is_named_with_its_device_and_main_process)
+{
+    struct tts_liveframe frame;
+    char text[TTS_POOLLIMIT_TEXT_MAX] = "";
+    live_init(&frame, LIVE_BLOCK_NS);
+    live_add_published(&frame);
+    struct tts_livedevice *device = live_add_counted(&frame, 7, 1);
+    live_add_process(&frame, device, 11)->counters.bytes[TTS_COUNTER_L1] = 4096;
+    live_add_process(&frame, device, 12);
+    struct tts_poollimits limits = limits_of("L1=80%");
+    T_TRUE(tts_poollimits_passed(&limits, &frame, text));
+    T_STR_EQ(text, "L1 of device 1 is at 84.6% (64.31 MB of nominally 76.00 MB), above the "
+                   "limit of 80.0%: process 12 python3, alice holds 52.31 MB");
+    device->process_count = 0;
+    T_TRUE(tts_poollimits_passed(&limits, &frame, text));
+    T_TRUE(strstr(text, "the process that holds the memory is unknown") != NULL);
+    limits = limits_of("L1=85%");
+    T_TRUE(!tts_poollimits_passed(&limits, &frame, text));
+    tts_liveframe_release(&frame);
+}
+
+T_TEST(a_pool_exactly_at_its_limit_is_not_above)
+{
+    struct tts_liveframe frame;
+    char text[TTS_POOLLIMIT_TEXT_MAX] = "";
+    live_init(&frame, LIVE_BLOCK_NS);
+    struct tts_livepool *pool = &live_add_published(&frame)->pools[TTS_POOL_L1];
+    struct tts_poollimits limits = limits_of("L1=80%");
+    pool->total_bytes = 100000000;
+    pool->allocated_bytes = 80000000;
+    T_TRUE(!tts_poollimits_passed(&limits, &frame, text));
+    pool->allocated_bytes++;
+    T_TRUE(tts_poollimits_passed(&limits, &frame, text));
+    tts_liveframe_release(&frame);
+}
+
+T_TEST(a_pool_without_a_known_size_cannot_be_judged_and_that_is_said_once)
+{
+    struct tts_liveframe frame;
+    char text[TTS_POOLLIMIT_TEXT_MAX] = "";
+    live_init(&frame, LIVE_BLOCK_NS);
+    struct tts_livedevice *device = live_add_counted(&frame, 7, 0);
+    struct tts_poollimits limits = limits_of("L1_SMALL=80%");
+    T_TRUE(!tts_poollimits_passed(&limits, &frame, text));
+    T_TRUE(tts_poollimits_unknown(&limits, &frame, text));
+    T_STR_EQ(text, "cannot judge L1_SMALL of device 0: its size is unknown");
+    T_TRUE(!tts_poollimits_unknown(&limits, &frame, text));
+    T_TRUE(limits.limits[0].is_reported);
+    limits = limits_of("L1_SMALL=80%");
+    device->state = TTS_LIVE_IDLE; /* nothing uses the device */
+    T_TRUE(!tts_poollimits_unknown(&limits, &frame, text));
+    device->state = TTS_LIVE_LIVE;
+    device->pools[TTS_POOL_L1_SMALL].allocated_known = false;
+    T_TRUE(tts_poollimits_unknown(&limits, &frame, text));
+    T_STR_EQ(text, "cannot judge L1_SMALL of device 0: its use is unknown");
+    tts_liveframe_release(&frame);
+}
