@@ -11,9 +11,9 @@ static const struct tts_command export = {.name = "export",
 
 const struct tts_command *const tts_commands[] = {
     &tts_devices_command,
+    &tts_top_command,
     &tts_doctor_command,
     &tts_clean_command,
-    &tts_top_command,
     &tts_fit_command,
     &tts_analyze_command,
     &tts_diff_command,
