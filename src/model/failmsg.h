@@ -27,9 +27,9 @@
     X(DFBRING, "DFBRING", "dataflow buffer larger than L1")                                    \
     X(TRACE, "TRACE", "trace region too small")                                                \
     X(TOVER_BOTH, "TOVER/both", "trace overlaps DRAM in use")                                  \
-    X(TOVER_FREED, "TOVER/freed", "trace overlaps DRAM in use")                                \
-    X(TOVER_ALLOCATED, "TOVER/allocated", "trace overlaps DRAM in use")                        \
-    X(TOVER_LIVE, "TOVER/live", "trace overlaps DRAM in use")                                  \
+    X(TOVER_FREED, "TOVER/freed", "trace overlaps freed DRAM")                                 \
+    X(TOVER_ALLOCATED, "TOVER/allocated", "trace overlaps allocated DRAM")                     \
+    X(TOVER_LIVE, "TOVER/live", "trace overlaps another trace")                                \
     X(TRACKER, "TRACKER", "buffers alive before trace replay")                                 \
     X(UNSAFE, "UNSAFE", "allocation while a trace is active")                                  \
     X(RING, "RING", "program too large for the kernel-config ring")                            \

@@ -287,8 +287,8 @@ static enum tts_status print_families(const struct explain_text *text, FILE *out
         {.title = "failure", .is_flexible = true},
         {.title = "messages", .type = TTS_COLUMN_NUMBER},
         {.title = "different", .type = TTS_COLUMN_NUMBER},
-        {.title = "first line", .type = TTS_COLUMN_NUMBER},
-        {.title = "last line", .type = TTS_COLUMN_NUMBER},
+        {.title = "line", .type = TTS_COLUMN_NUMBER},
+        {.title = "last", .type = TTS_COLUMN_NUMBER},
     };
     struct tts_table table;
     enum tts_status status = TTS_OK;

@@ -162,13 +162,16 @@ static void say_rule_numbers(const struct tts_failview *view, FILE *out)
                    {TTS_FAILMSG_LIMIT, "limit"}};
     char text[160] = "";
     size_t len = 0;
+    bool is_page = view->msg->family == TTS_FAILMSG_CBSIZE;
     if (view->verdict->cause != TTS_FAILCAUSE_OTHER)
         return;
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (has_field(view, numbers[i].field))
-            len += (size_t)snprintf(text + len, sizeof text - len, "%s%s %" PRIu64,
-                                    len > 0 ? ", " : "", numbers[i].name,
-                                    view->msg->value[numbers[i].field]);
+            len += (size_t)snprintf(
+                text + len, sizeof text - len, "%s%s %" PRIu64, len > 0 ? ", " : "",
+                is_page && numbers[i].field == TTS_FAILMSG_LIMIT ? "page size"
+                                                                 : numbers[i].name,
+                view->msg->value[numbers[i].field]);
     if (len > 0)
         say_row(out, "numbers", "%s", text);
 }
@@ -234,7 +237,8 @@ static const char *why(const struct tts_failview *view)
         if (view->msg->family == TTS_FAILMSG_SVC)
             return "Circular buffers grow up from the bottom of L1. On service cores, the "
                    "memory of the service lies above them, and the two meet.";
-        return "Circular buffers grow up from the bottom of L1, L1 buffers grow down from the "
+        return "Circular and dataflow buffers grow up from the bottom of L1, L1 buffers grow "
+               "down from the "
                "top, and the two meet. The L1 buffer may be on other cores: the allocator uses "
                "one address for all cores.";
     case TTS_FAILCAUSE_BEYOND_L1:
@@ -244,7 +248,8 @@ static const char *why(const struct tts_failview *view)
         return "Interleaved L1 buffers must stay above a limit, because the memory below it "
                "belongs to circular buffers and sharded buffers.";
     case TTS_FAILCAUSE_TRACE_REGION:
-        return "The needed size includes all live traces, and also captures that failed.";
+        return "The region must hold all traces that are alive. A trace whose capture failed "
+               "still counts.";
     case TTS_FAILCAUSE_TRACE_OVERLAP:
         return "A replay writes to the addresses that its capture used. Buffers that are at "
                "these addresses during the replay are overwritten.";

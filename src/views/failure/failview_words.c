@@ -253,7 +253,7 @@ static void say_trace_size(char *out, const struct advice *a)
 static void say_trace_dram(char *out, const struct advice *a)
 {
     (void)a;
-    put_text(out, "or open the device with trace_region_size=0: traces are then placed in "
+    put_text(out, "open the device with trace_region_size=0: traces are then placed in "
                   "DRAM, beside the other buffers (tt-metal of 2026-02 or later)");
 }
 
