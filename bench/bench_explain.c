@@ -63,15 +63,10 @@ static void write_step(FILE *file, uint64_t step, uint64_t *state)
 static void write_quote(FILE *file, uint64_t step)
 {
     static const char *const quotes[] = {
-        "TT_FATAL(false, \"Out of Memory: Not enough space to allocate {} B {} buffer across "
-        "{} "
-        "banks, where each bank needs to store {} B\")",
-        "Statically allocated circular buffers in program {} clash with L1 buffers on core "
-        "range "
-        "{}",
+        "TT_FATAL(ok, \"Out of Memory: Not enough space to allocate {} B {} buffer\", a, b)",
+        "Statically allocated circular buffers in program {} clash with L1 buffers on {}",
         "`Out of Memory: Not enough space to allocate N B DRAM buffer across N banks`",
-        "see 'Creating trace buffers of size' in the manual; the two overlap before trace "
-        "replay",
+        "see 'Creating trace buffers of size'; the two overlap before trace replay",
         "Out of Memory: killed process 4711 (python), total-vm:123456kB",
     };
     fprintf(file, "%s\n", quotes[step % (sizeof quotes / sizeof quotes[0])]);
