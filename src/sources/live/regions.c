@@ -293,11 +293,14 @@ static struct tts_seenregion *insert_region(struct tts_hostview *view, uint64_t 
     struct tts_seenregion *at = tts_hostview_add_region(view);
     if (!at)
         return NULL;
-    while (at > view->regions && at[-1].id > id)
-        at--;
-    size_t after = (size_t)(&view->regions[view->region_count - 1] - at);
-    memmove(at + 1, at, after * sizeof *at);
-    *at = (struct tts_seenregion){.id = id};
+    size_t after = 0;
+    for (; at > view->regions && at[-1].id > id; at--)
+        after++;
+    if (after > 0) {
+        memmove(at + 1, at, after * sizeof *at);
+        memset(at, 0, sizeof *at);
+    }
+    at->id = id;
     return at;
 }
 
