@@ -114,6 +114,11 @@ tm send-keys C-c
 tm resize-window -x 120 -y 40
 tm send-keys "clear; ttscope top -r 100 --fail-above L1=80%; echo code=\$?" Enter
 wait_for_text "code=1"
-grep -qF "L1 of device 0 is at 98.8%" "$work/screen" || fail "wanted the message"
+grep -q "^ttscope top: L1 of device 0 is at 98.8%" "$work/screen" || fail "wanted the message on a line of its own"
 [ "$(cursor)" = 11 ] || fail "wanted the cursor after a limit"
+# A limit that cannot be judged is in the frames.
+tm send-keys "clear; ttscope top -r 100 -n 8 --view table --fail-above TRACE=80%; echo code=\$?" Enter
+wait_for_text "code=5"
+grep -q "^cannot judge TRACE of device 0: its size is unknown" "$work/screen" ||
+    fail "wanted the text in the frame"
 tm kill-server

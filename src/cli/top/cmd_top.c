@@ -91,6 +91,7 @@ struct top {
     uint64_t update; /* number of frames shown */
     uint64_t period_ms;
     bool has_waited;
+    char unjudged[2 * TTS_POOLLIMIT_TEXT_MAX]; /* lines about limits, for a screen in place */
 };
 
 /* ---- options ---- */
@@ -168,13 +169,16 @@ static enum tts_status write_view(struct top *top)
     }
     if (top->update > 0 && !top->screen.is_in_place)
         fputc('\n', top->out);
+    enum tts_status status = TTS_OK;
     if (options->view == VIEW_PROCESSES)
-        return tts_liveview_processes(&view, top->out);
-    if (options->view == VIEW_TABLE)
+        status = tts_liveview_processes(&view, top->out);
+    else if (options->view == VIEW_TABLE)
         tts_liveview_table(&view, top->out);
     else
         tts_liveview_blocks(&view, top->out);
-    return TTS_OK;
+    if (top->unjudged[0])
+        fprintf(top->out, "\n%s", top->unjudged);
+    return status;
 }
 
 /* Appends to the text of the frame, as the write function of a stream. */
@@ -207,6 +211,17 @@ static enum tts_status show_frame(struct top *top, struct tts_error *err)
 
 /* ---- limits ---- */
 
+/* Says that a pool cannot be judged. In place, the next frame would hide a message, so that the
+ * frames have the text. */
+static void say_unjudged(struct top *top, const char *text)
+{
+    size_t len = strlen(top->unjudged);
+    if (top->screen.is_in_place)
+        snprintf(top->unjudged + len, sizeof top->unjudged - len, "%s\n", text);
+    else
+        tts_message(top->job->command, "%s", text);
+}
+
 /* Returns TTS_EXIT_BAD_NEWS if a pool is above its limit. */
 static int check_limits(struct top *top, struct tts_poollimits *limits)
 {
@@ -218,7 +233,7 @@ static int check_limits(struct top *top, struct tts_poollimits *limits)
         return TTS_EXIT_BAD_NEWS;
     }
     while (tts_poollimits_unknown(limits, frame, text))
-        tts_message(top->job->command, "%s", text);
+        say_unjudged(top, text);
     return TTS_EXIT_DONE;
 }
 

@@ -134,8 +134,8 @@ void tts_screen_open(struct tts_screen *screen, bool wants_in_place,
 
 void tts_screen_close(struct tts_screen *screen)
 {
-    if (screen->is_in_place)
-        write_text(SHOW_CURSOR, sizeof SHOW_CURSOR - 1);
+    if (screen->is_in_place && screen->drawn)
+        write_text(SHOW_CURSOR "\n", sizeof SHOW_CURSOR - (screen->is_full ? 0 : 1));
     if (screen->drawn)
         screen->alloc->free(screen->alloc->ctx, screen->drawn, screen->capacity);
     screen->drawn = NULL;
@@ -233,6 +233,7 @@ enum tts_status tts_screen_draw(struct tts_screen *screen, const char *frame, si
     size_t shown = lines > rows ? rows - 1 : lines;
     char left_out[128];
     screen->used = 0;
+    screen->is_full = lines >= rows;
     enum tts_status status = draw_text(screen, BEGIN_FRAME);
     for (size_t row = 0; row < shown && status == TTS_OK; row++) {
         const char *end = memchr(frame + at, '\n', len - at);

@@ -27,6 +27,7 @@ struct tts_screen {
     const struct tts_alloc *alloc;
     char *drawn; /* the bytes of a frame in place */
     size_t capacity, used;
+    bool is_full; /* the drawn frame ends in the last row, and not with a line end */
 };
 
 /* `wants_in_place` is ignored if standard output is not a terminal that can move the cursor. */
