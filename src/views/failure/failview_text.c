@@ -53,7 +53,7 @@ static void say_place(const struct tts_failview *view, FILE *out)
     char name[TTS_SAFE_COLUMN_BYTES * 60 + 1];
     if (!view->path)
         return;
-    tts_safe_text_end(name, sizeof name, view->path, 60);
+    tts_safe_text_end(name, sizeof name, tts_shown_path(view->path), 60);
     if (view->count > 1)
         say_row(out, "message",
                 "%s, line %" PRIu64 ", and %" PRIu64 " more time%s, last in line %" PRIu64,
@@ -203,8 +203,7 @@ static void say_base(const struct tts_failview *view, FILE *out)
                 "unknown: it depends on the release of tt-metal, and the end fits %zu of them",
                 v->base_count);
     else
-        say_row(out, "size",
-                "unknown: the end matches no known first address of circular buffers");
+        say_row(out, "size", "unknown: the end matches no known first address of such buffers");
 }
 
 static void say_op(const struct tts_failview *view, FILE *out)
@@ -242,8 +241,7 @@ static const char *why(const struct tts_failview *view)
                "top, and the two meet. The L1 buffer may be on other cores: the allocator uses "
                "one address for all cores.";
     case TTS_FAILCAUSE_BEYOND_L1:
-        return "The circular buffers of the program alone are larger than L1. Freeing L1 "
-               "buffers does not help.";
+        return "These buffers alone are larger than L1. Freeing L1 buffers does not help.";
     case TTS_FAILCAUSE_BELOW_LIMIT:
         return "Interleaved L1 buffers must stay above a limit, because the memory below it "
                "belongs to circular buffers and sharded buffers.";
