@@ -84,7 +84,7 @@ static int run_doctor(struct tts_job *job, void *values)
 const struct tts_command tts_doctor_command = {
     .name = "doctor",
     .operands = "",
-    .summary = "check what can be watched on this host, and say what to change",
+    .summary = "check what top can see on this host, and what to change",
     .work = run_doctor,
     .options = doctor_table,
     .values_bytes = sizeof(struct doctor_options),

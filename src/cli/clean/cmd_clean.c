@@ -7,6 +7,7 @@
 #include "cli/clean/cleanchild.h"
 #include "cli/commands.h"
 #include "cli/job.h"
+#include "cli/livehost_arg.h"
 #include "cli/message.h"
 #include "sources/live/livehost.h"
 #include "views/say.h"
@@ -558,8 +559,7 @@ static int do_clean(struct clean_work *work)
 
 static int run_clean(struct tts_job *job, void *values)
 {
-    const char *root = getenv("TTSCOPE_ROOT");
-    struct clean_work work = {.job = job, .options = values, .root = root ? root : ""};
+    struct clean_work work = {.job = job, .options = values, .root = tts_livehost_root()};
     struct tts_error err = {0};
     work.plan = &work.first.plan;
     if (tts_livehost_open(work.root, NULL, &work.host, &err) != TTS_OK)

@@ -6,6 +6,7 @@
 #include "base/ticks.h"
 #include "cli/commands.h"
 #include "cli/job.h"
+#include "cli/livehost_arg.h"
 #include "cli/message.h"
 #include "cli/top/poollimit.h"
 #include "cli/top/screen.h"
@@ -267,8 +268,7 @@ static int refuse_host(struct top *top)
 {
     struct tts_hostchecks checks;
     struct tts_error err = {0};
-    const char *root = getenv("TTSCOPE_ROOT");
-    if (tts_livenodes_read(root ? root : "", &top->seen, &err) != TTS_OK)
+    if (tts_livenodes_read(tts_livehost_root(), &top->seen, &err) != TTS_OK)
         return tts_job_fail(top->job, NULL, &err);
     tts_hostcheck_all(&top->seen, present_frame(top), &checks);
     tts_message(top->job->command, "this host has no device and no source of live memory");
@@ -358,8 +358,7 @@ static int run_frames(struct top *top)
 static int open_host(struct top *top)
 {
     struct tts_error err = {0};
-    const char *root = getenv("TTSCOPE_ROOT");
-    enum tts_status status = tts_livehost_open(root ? root : "", NULL, &top->host, &err);
+    enum tts_status status = tts_livehost_open(tts_livehost_root(), NULL, &top->host, &err);
     if (status == TTS_OK)
         return TTS_EXIT_DONE;
     tts_job_fail(top->job, NULL, &err);
