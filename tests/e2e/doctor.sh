@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# `ttscope doctor` on simulated hosts: the answer in the first line, the exit code, and each check
+# that is about what differs.
+. "$(dirname "$0")/lib.sh"
+export TTSCOPE_ROOT=$work/root LC_ALL=C.UTF-8 TZ=UTC
+. "$(dirname "$0")/live_rig.sh"
+serial=0100018511732011
+id=$((0x$serial))
+stamp=1760000000000000000
+
+run "$ttscope" doctor
+expect_code 4
+expect_out ""
+expect_err_like "cannot read"
+
+# --- nothing ------------------------------------------------------------------------------------
+mkdir "$TTSCOPE_ROOT"
+run "$ttscope" doctor
+expect_code 4
+expect_out_like "this host has no device and no source, 2 problems
+"
+expect_out_like "problem driver       the driver (tt-kmd) is not loaded
+                     > load it with 'modprobe tenstorrent'"
+run "$ttscope" doctor --json
+expect_code 4
+[ "$(jq -r '[.schema.name, .devices_found, .memory_visible, (.checks | length)] | @text' <<<"$out")" = \
+    '["ttscope.doctor",false,false,4]' ] || fail "wanted four checks"
+
+# --- a host in order ----------------------------------------------------------------------------
+live_host
+live_chip 0 "$serial" 4242
+live_process 4242 python3
+live_region "$id" v3 "slot=4242:64:0:0:0:0:$stamp:python3"
+mkdir -p "$TTSCOPE_ROOT/dev/tenstorrent/by-id"
+: >"$TTSCOPE_ROOT/dev/tenstorrent/0"
+run "$ttscope" doctor
+expect_code 0
+expect_err ""
+expect_out_like "ttscope sees memory in use on this host
+"
+expect_out_like "ok      nodes        1 device node, which this user may open"
+expect_out_like "ok      holders      chip 0 is in use"
+expect_out_like "ok      regions      1 memory region in /dev/shm"
+[ "$(wc -L <<<"$out")" -le 80 ] || fail "wanted lines of at most 80 columns"
+
+# --- what can go wrong --------------------------------------------------------------------------
+live_chip 0 "$serial"
+run "$ttscope" doctor
+expect_code 1
+expect_out_like "warning regions      1 memory region in /dev/shm; 1 of them has bytes of"
+expect_out_like "'ttscope clean'"
+live_chip 0 "$serial" 0
+run "$ttscope" doctor
+expect_code 1
+expect_out_like "warning namespaces   processes outside this container use a chip"
+rm "$TTSCOPE_ROOT/proc/driver/tenstorrent/0/pids"
+run "$ttscope" doctor
+expect_code 1
+expect_out_like "warning holders      the driver does not list which processes have chip 0 open"
+live_chip 0 "$serial" 4242
+live_region "$id" v3 version=9
+run "$ttscope" doctor
+expect_code 1
+expect_out_like "warning regions      1 of 1 memory regions in /dev/shm cannot be read"
+rm -r "$TTSCOPE_ROOT/dev/tenstorrent"
+run "$ttscope" doctor
+expect_code 1
+expect_out_like "problem nodes        there is no directory /dev/tenstorrent
+                     > in a container, pass the nodes in with"
+
+# top and doctor agree on a host without anything.
+rm -r "$TTSCOPE_ROOT" && mkdir "$TTSCOPE_ROOT"
+run "$ttscope" top --once
+expect_code 4
+expect_err_like "the driver (tt-kmd) is not loaded"
+run "$ttscope" doctor extra
+expect_code 2
