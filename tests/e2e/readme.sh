@@ -106,11 +106,46 @@ shown=$(awk '/^\$ ttscope replay --quiet --stats/ { on = 1; next } /^```/ { on =
 # The output of a device on the pages is part of the program's output.
 run "$ttscope" replay --device n150 "$source_dir/examples/device.txt"
 for page in README.md docs/devices.md; do
-    shown=$(awk '/^\$ ttscope replay --device/ { on = 1; getline; next } /^```/ { on = 0 } on { print }' \
+    shown=$(awk '/^\$ ttscope replay --device [^|]*$/ { on = 1; getline; next } /^```/ { on = 0 } on { print }' \
         "$source_dir/$page")
     [ -n "$shown" ] || fail "$page shows nothing of a device"
     [[ $out == *"${shown%$'\n(...)'}"* ]] || fail "$page shows another device run"
 done
+
+# The same failure, explained.
+run bash -c '"$1" replay --device n150 "$2" | "$1" explain' bash "$ttscope" \
+    "$source_dir/examples/device.txt"
+expect_code 0
+shown=$(awk '/^\$ ttscope replay .* explain$/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+    "$source_dir/README.md")
+[ -n "$shown" ] || fail "README.md shows no explanation"
+expect_out_like "${shown//"(...)"/*}"
+
+# The live commands, on a simulated host. Each `top` ends after one frame.
+export TTSCOPE_ROOT=$work/live
+. "$source_dir/tests/e2e/live_rig.sh"
+serial=0100018511732011
+live_host
+live_chip 0 "$serial" 4242
+live_process 4242 python3
+live_region $((0x$serial)) v3 "slot=4242:1610612736:75497472:2097152:0:1048576:1760000000000000000:python3"
+run "$ttscope" top --view processes --once
+expect_code 0
+shown=$(awk '/^\$ ttscope top/ { on = 1; next } /^```/ { on = 0 } on { print }' \
+    "$source_dir/README.md")
+[ -n "$shown" ] || fail "README.md shows no processes"
+expect_out_like "${shown//"(...)"/*}"
+commands=0
+while read -r command; do
+    [[ $command != "ttscope top"* ]] || command+=" -n 1"
+    run bash -c "ttscope() { '$ttscope' \"\$@\"; }; $command"
+    # doctor reports that the simulated host has no device node.
+    [[ $command == "ttscope doctor"* ]] && expect_code 1 || expect_code 0
+    commands=$((commands + 1))
+done < <(awk '/^```sh live$/ { on = 1; next } /^```/ { on = 0 } on { sub(/ *#.*/, ""); print }' \
+    "$source_dir/README.md")
+[ "$commands" -ge 4 ] || fail "README.md has $commands live commands"
+unset TTSCOPE_ROOT
 
 # The output of a training run, with "(...)" for omitted parts.
 run "$ttscope" fit "$source_dir/examples/fit/training.yaml"
