@@ -1,5 +1,6 @@
 #include "analysis/cleanplan.h"
 
+#include "analysis/chipid.h"
 #include "base/error.h"
 #include "base/heap.h"
 
@@ -9,8 +10,6 @@
 /* Start times have the resolution of a clock tick, and the time of the boot that of a second.
  */
 #define START_SLACK_NS UINT64_C(2000000000)
-/* The upper half of the ids of simulated devices. Their processes open no device node. */
-#define SIMULATED_ID UINT64_C(0x5aa50000)
 
 /* The processes that have a device open. */
 struct holders {
@@ -154,7 +153,7 @@ static enum tts_cleanwhy why_not_judged(const struct tts_hostview *view,
         out->pid = out->region->private_of;
         return TTS_CLEANWHY_PRIVATE;
     }
-    if (view->chip_count == 0 || out->region->id >> 32 == SIMULATED_ID)
+    if (view->chip_count == 0 || tts_chipid_is_simulated(out->region->id))
         return TTS_CLEANWHY_NO_BOARD;
     if (!holders->is_listed)
         return TTS_CLEANWHY_NO_LIST;

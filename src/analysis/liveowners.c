@@ -1,5 +1,6 @@
 #include "analysis/liveowners.h"
 
+#include "analysis/chipid.h"
 #include "base/error.h"
 
 #include <assert.h>
@@ -17,46 +18,11 @@ struct owner_room {
     const struct tts_seenprocess *holders[TTS_HOSTVIEW_HOLDERS_MAX];
     size_t count;
     bool is_listed;  /* the driver lists the holders of the chip */
+    bool is_open;    /* the list is not empty, even if the listed processes have ended */
     bool has_hidden; /* a holder is not visible from here */
     bool has_nested; /* a holder lives in another pid namespace */
     bool is_cut;     /* there are more holders than `holders` has */
 };
-
-/* ---- chips and ids ---- */
-
-enum { BOARD_LOCATIONS = 32, LEGACY_LOCATIONS = 256, BOARD_SHIFT = 5, LEGACY_SHIFT = 8 };
-
-/* Returns whether the runtime may name a region of this chip by `id`. The rules of the runtime
- * depend on the architecture and on the Ethernet links, which cannot be seen from here. */
-static bool is_chip_id(const struct tts_seenchip *chip, uint64_t id)
-{
-    if (chip->asic_id_known && chip->asic_id == id)
-        return true;
-    if (!chip->serial_known || chip->serial == 0)
-        return false;
-    return chip->serial == id || (chip->serial << BOARD_SHIFT) == (id & ~UINT64_C(31)) ||
-           (chip->serial << LEGACY_SHIFT) == (id & ~UINT64_C(255));
-}
-
-/* Returns the only chip that `id` can name, or NULL. An id that two chips of a board could have
- * names neither of them, unless it is the id of one of the chips itself. */
-static const struct tts_seenchip *find_chip_of_id(const struct tts_hostview *view, uint64_t id)
-{
-    const struct tts_seenchip *found = NULL;
-    for (size_t i = 0; i < view->chip_count; i++) {
-        const struct tts_seenchip *chip = &view->chips[i];
-        if (chip->asic_id_known && chip->asic_id == id)
-            return chip;
-    }
-    for (size_t i = 0; i < view->chip_count; i++) {
-        if (!is_chip_id(&view->chips[i], id))
-            continue;
-        if (found)
-            return NULL;
-        found = &view->chips[i];
-    }
-    return found;
-}
 
 /* ---- holders ---- */
 
@@ -71,6 +37,7 @@ static void add_holder(const struct tts_hostview *view, uint32_t pid, struct own
     const struct tts_seenprocess *process = pid ? tts_hostview_process(view, pid) : NULL;
     if (pid == view->own_pid)
         return;
+    room->is_open = true;
     if (!process) {
         room->has_hidden = true;
         return;
@@ -148,17 +115,27 @@ static bool is_slot_of(const struct tts_hostview *view, const struct tts_seenreg
            keeper->namespace_id == process->namespace_id;
 }
 
-/* Without a list of holders, a process with the number of the slot is evidence only if it is in
- * our pid namespace, has the name of the slot, and has a device node open if that can be
- * read. */
-static bool is_likely_owner(const struct tts_hostview *view,
-                            const struct tts_seenregion *region,
-                            const struct tts_seenslot *slot,
-                            const struct tts_seenprocess *process)
+/* How sure it is that a process which is not a listed holder owns a slot. */
+enum owner_evidence { OWNER_NO, OWNER_PERHAPS, OWNER_YES };
+
+/* Judges the process that has the number of the slot in our pid namespace. It can own the slot
+ * although the driver does not list it: the list names the process that opened the device, not
+ * a child that inherited the open device; an old driver has no list; and a simulated chip has
+ * no driver. */
+static enum owner_evidence judge_namesake(const struct tts_hostview *view,
+                                          const struct tts_seenregion *region,
+                                          const struct tts_seenslot *slot,
+                                          const struct tts_seenprocess *process)
 {
-    return process->is_alive && process->pid_levels == 1 && is_same_name(slot, process) &&
-           is_started_before(process, region, slot) &&
-           (view->chip_count == 0 || !process->nodes_known || process->nodes != 0);
+    bool is_simulated = tts_chipid_is_simulated(region->id);
+    if (!process || !process->is_alive || process->pid_levels != 1 || region->private_of ||
+        !process->start_known || !is_started_before(process, region, slot))
+        return OWNER_NO;
+    if (is_simulated || view->chip_count == 0)
+        return is_same_name(slot, process) ? OWNER_YES : OWNER_NO;
+    if (process->nodes_known)
+        return process->nodes != 0 ? OWNER_YES : OWNER_NO;
+    return is_same_name(slot, process) ? OWNER_PERHAPS : OWNER_NO;
 }
 
 static enum tts_livereason reason_of_room(const struct tts_hostview *view,
@@ -188,8 +165,8 @@ static void set_process_facts(struct tts_liveprocess *out,
     memcpy(out->command, process->command, sizeof out->command);
 }
 
-/* Finds the owner of a slot. Returns NULL if no process fits; *count is the number of processes
- * that fit. */
+/* Finds the owner of a slot among the holders. Returns NULL if no holder fits; *count is the
+ * number of holders that fit. */
 static const struct tts_seenprocess *
 find_slot_owner(const struct tts_hostview *view, const struct tts_seenregion *region,
                 const struct tts_seenslot *slot, const struct owner_room *room, uint32_t *count)
@@ -202,12 +179,31 @@ find_slot_owner(const struct tts_hostview *view, const struct tts_seenregion *re
         owner = owner ? owner : room->holders[i];
         ++*count;
     }
-    if (!owner && !room->is_listed) {
-        const struct tts_seenprocess *process = tts_hostview_process(view, (uint32_t)slot->pid);
-        owner = process && is_likely_owner(view, region, slot, process) ? process : NULL;
-        *count = owner ? 1 : 0;
-    }
     return owner;
+}
+
+/* Sets the state of a slot that no holder owns. */
+static void set_namesake(const struct tts_hostview *view, const struct tts_seenregion *region,
+                         const struct tts_seenslot *slot, const struct owner_room *room,
+                         struct tts_liveprocess *out)
+{
+    const struct tts_seenprocess *process = tts_hostview_process(view, (uint32_t)slot->pid);
+    enum owner_evidence evidence = judge_namesake(view, region, slot, process);
+    bool is_simulated = tts_chipid_is_simulated(region->id);
+    if (room->is_listed && !room->is_open && !is_simulated)
+        evidence = OWNER_NO; /* nobody has the chip open */
+    if (evidence == OWNER_YES || (evidence == OWNER_PERHAPS && !room->is_listed)) {
+        set_process_facts(out, process);
+        out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, process);
+        return;
+    }
+    out->container_pid_known = true;
+    out->container_pid = (uint32_t)slot->pid;
+    out->reason = reason_of_room(view, room);
+    if (out->reason == TTS_LIVEREASON_NONE && evidence == OWNER_PERHAPS)
+        out->reason = TTS_LIVEREASON_HIDDEN;
+    out->state =
+        out->reason == TTS_LIVEREASON_NONE ? TTS_LIVEPROCESS_DEAD : TTS_LIVEPROCESS_NOT_VISIBLE;
 }
 
 static void set_slot_process(const struct tts_hostview *view,
@@ -223,11 +219,7 @@ static void set_slot_process(const struct tts_hostview *view,
         out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, owner);
         out->shared_by = count;
     } else {
-        out->reason = reason_of_room(view, room);
-        out->state = out->reason == TTS_LIVEREASON_NONE ? TTS_LIVEPROCESS_DEAD
-                                                        : TTS_LIVEPROCESS_NOT_VISIBLE;
-        out->container_pid_known = true;
-        out->container_pid = (uint32_t)slot->pid;
+        set_namesake(view, region, slot, room, out);
     }
     out->counters = slot->counters;
     out->source = TTS_LIVESOURCE_REGION;
@@ -494,7 +486,7 @@ static void set_region_state(const struct tts_hostview *view, const struct owner
         device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;
     } else if (reason != TTS_LIVEREASON_NONE) {
         device->state = TTS_LIVE_LIVE;
-    } else if (room->count > 0) {
+    } else if (room->is_open) {
         device->state = TTS_LIVE_LIVE;
         device->caveats |= TTS_CAVEAT_NOT_TRACKED;
         snprintf(device->reason, sizeof device->reason,
@@ -554,7 +546,7 @@ static enum tts_status judge_bare_chip(const struct tts_hostview *view,
         return TTS_E_NOMEM;
     set_chip_facts(device, chip);
     find_owners(view, chip, &room);
-    bool is_held = room.count > 0 || room.has_hidden;
+    bool is_held = room.is_open;
     device->state = is_held ? TTS_LIVE_LIVE : TTS_LIVE_IDLE;
     if (is_held) {
         device->caveats |= TTS_CAVEAT_NOT_TRACKED;
@@ -889,7 +881,7 @@ enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     for (size_t i = 0; i < view->region_count; i++)
         regions[i] = (struct placed_region){&view->regions[i],
-                                            find_chip_of_id(view, view->regions[i].id)};
+                                            tts_chipid_find(view, view->regions[i].id)};
     if (regions)
         qsort(regions, view->region_count, sizeof *regions, compare_placed_regions);
     status = judge_devices(view, regions, frame);

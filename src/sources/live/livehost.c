@@ -368,6 +368,8 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
         status = add_live_holders(host, view, err);
     if (status == TTS_OK)
         status = add_private_regions(host, view, err);
+    /* A process that the driver does not list may have inherited an open node. */
+    tts_liveprocs_want_nodes(host->procs);
     if (status == TTS_OK)
         status = add_registered(host, view, err);
     if (status == TTS_OK)

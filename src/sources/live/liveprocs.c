@@ -177,6 +177,11 @@ void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool want
         procs->proc_fd = tts_hostfile_open_root(procs->root, "/proc");
 }
 
+void tts_liveprocs_want_nodes(struct tts_liveprocs *procs)
+{
+    procs->wants_nodes = true;
+}
+
 /* --- lines and fields ------------------------------------------------------------------- */
 
 /* Takes the next word of *text: characters up to a blank. Returns false if there is none. */

@@ -29,6 +29,9 @@ void tts_liveprocs_free(struct tts_liveprocs *procs); /* NULL is allowed */
  * most every 5 seconds. */
 void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool wants_nodes);
 
+/* Also reads the nodes of the processes that are added from now on in this refresh. */
+void tts_liveprocs_want_nodes(struct tts_liveprocs *procs);
+
 /* Appends a process to view->processes, unless the process was added since begin, `pid` is 0,
  * or TTS_HOSTVIEW_PROCESSES_MAX processes were added (counted in view->processes_left_out). A
  * process that does not exist is added with is_alive false. Returns TTS_E_NOMEM. */

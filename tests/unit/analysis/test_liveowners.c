@@ -319,6 +319,50 @@ T_TEST(without_a_list_of_holders_only_an_agreeing_process_is_an_owner)
     release_host(&host);
 }
 
+T_TEST(a_child_that_inherited_the_open_device_is_not_dead)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    struct tts_seenprocess *child = add_process(&host, 201, 2);
+    add_slot(add_region(&host, ASIC, 1), 201, 4096);
+    child->nodes_known = true;
+    child->nodes = 1;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_EQ(host.frame.devices->processes[0].pid, 201);
+    /* The files of a process of another user cannot be read. */
+    host.view.processes[1].nodes_known = false;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    T_EQ(host.frame.devices->processes[0].reason, TTS_LIVEREASON_HIDDEN);
+    /* A process that has no node open cannot own memory. */
+    host.view.processes[1].nodes_known = true;
+    host.view.processes[1].nodes = 0;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_DEAD);
+    /* A process that started later only has the same number. */
+    host.view.processes[1].nodes = 1;
+    host.view.processes[1].start_ns = UINT64_C(110) * SECOND;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_DEAD);
+    release_host(&host);
+}
+
+T_TEST(a_process_on_a_simulated_chip_opens_no_node)
+{
+    struct host host;
+    init_host(&host);
+    add_chip(&host, 0, ASIC);
+    struct tts_seenprocess *process = add_process(&host, 200, 1);
+    process->nodes_known = true;
+    add_slot(add_region(&host, UINT64_C(0x5aa5000000000001), 1), 200, 4096);
+    judge(&host);
+    T_EQ(host.frame.devices[1].state, TTS_LIVE_LIVE);
+    T_EQ(host.frame.devices[1].processes[0].state, TTS_LIVEPROCESS_LIVE);
+    host.view.processes[0].is_alive = false;
+    judge(&host);
+    T_EQ(host.frame.devices[1].state, TTS_LIVE_PHANTOM);
+    release_host(&host);
+}
+
 T_TEST(a_chip_without_a_region_has_unknown_memory)
 {
     struct host host;

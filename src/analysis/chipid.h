@@ -1,0 +1,12 @@
+/* chipid.h: which chip of a host a region of the runtime is named after. Pure functions. */
+#pragma once
+
+#include "model/live/hostview.h"
+
+/* Returns the only chip that `id` can name, or NULL. An id that two chips of a board could have
+ * names neither of them, unless it is the id of one of the chips itself. The chip is borrowed
+ * from the host view. */
+const struct tts_seenchip *tts_chipid_find(const struct tts_hostview *view, uint64_t id);
+
+/* Returns whether the id is that of a simulated chip. No process opens such a chip. */
+bool tts_chipid_is_simulated(uint64_t id);
