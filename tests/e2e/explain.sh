@@ -79,6 +79,20 @@ expect_code 0
 [ "$(jq -c '.failures[] | [.verdict, .is_contradictory, .deficit_bytes]' <<<"$out")" = '[null,true,null]' ] ||
     fail "wanted no verdict"
 
+# ---- several failures ----
+
+# The answer comes first. The table is in the order of the lines, not of the kinds of failures.
+cat "$golden/clash.txt" "$golden/capacity.txt" >two.log
+run "$ttscope" explain two.log
+expect_code 0
+[ "${out%%$'\n'*}" = "the circular buffers of a program reach into an L1 buffer: 70.8 KiB too far" ] ||
+    fail "wanted the answer as the first line"
+[ "$(grep -c '70.8 KiB too far' <<<"$out")" = 1 ] || fail "wanted the answer once"
+expect_out_like "failure *circular buffers clash*out of memory *the first failure:*message*two.log, line 1"
+run "$ttscope" explain --all two.log
+[ "${out%%$'\n'*}" = "the circular buffers of a program reach into an L1 buffer: 70.8 KiB too far" ] ||
+    fail "wanted the answer as the first line with --all"
+
 # ---- the short answers ----
 
 # The three commands agree in every number: in a log, compressed, and through a pipe.

@@ -280,6 +280,24 @@ static int draw_entry(struct tts_job *job, const struct explain_text *text,
     return TTS_EXIT_DONE;
 }
 
+static int compare_first_lines(const void *a, const void *b)
+{
+    const struct tts_failfamily *const *x = a, *const *y = b;
+    return ((*x)->first_line > (*y)->first_line) - ((*x)->first_line < (*y)->first_line);
+}
+
+/* Lists the families that occur, in the order of their first lines. Returns their number. */
+static size_t sort_families(const struct tts_faillog *log,
+                            const struct tts_failfamily *out[TTS_FAILMSG_FAMILIES])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < TTS_FAILMSG_FAMILIES; i++)
+        if (log->families[i].count > 0)
+            out[count++] = &log->families[i];
+    qsort(out, count, sizeof *out, compare_first_lines);
+    return count;
+}
+
 /* Prints how often each family occurs. */
 static enum tts_status print_families(const struct explain_text *text, FILE *out)
 {
@@ -290,19 +308,20 @@ static enum tts_status print_families(const struct explain_text *text, FILE *out
         {.title = "line", .type = TTS_COLUMN_NUMBER},
         {.title = "last", .type = TTS_COLUMN_NUMBER},
     };
+    const struct tts_failfamily *families[TTS_FAILMSG_FAMILIES];
+    size_t count = sort_families(&text->log, families);
     struct tts_table table;
     enum tts_status status = TTS_OK;
     tts_table_init(&table, columns, sizeof columns / sizeof columns[0], NULL);
-    for (int i = 0; i < TTS_FAILMSG_FAMILIES && status == TTS_OK; i++) {
-        const struct tts_failfamily *family = &text->log.families[i];
-        if (family->count == 0)
-            continue;
-        status = tts_table_add(
-            &table,
-            (struct tts_cell[]){
-                tts_cell_text(tts_failmsg_title((enum tts_failmsg_family)i)),
-                tts_cell_number(family->count), tts_cell_number(family->entries),
-                tts_cell_number(family->first_line), tts_cell_number(family->last_line)});
+    for (size_t i = 0; i < count && status == TTS_OK; i++) {
+        const struct tts_failfamily *family = families[i];
+        enum tts_failmsg_family which = (enum tts_failmsg_family)(family - text->log.families);
+        status =
+            tts_table_add(&table, (struct tts_cell[]){tts_cell_text(tts_failmsg_title(which)),
+                                                      tts_cell_number(family->count),
+                                                      tts_cell_number(family->entries),
+                                                      tts_cell_number(family->first_line),
+                                                      tts_cell_number(family->last_line)});
     }
     if (status == TTS_OK)
         tts_table_text(&table, tts_say_columns(), out);
@@ -365,6 +384,24 @@ static void say_left_out(const struct explain_text *text)
                     name, TTS_FAILLOG_MAX, count);
 }
 
+/* Prints the answer, then the table of all failures, then the rest of the explanation. */
+static void print_several(const struct explain_text *text, bool all, FILE *out)
+{
+    struct tts_explained first;
+    explain_one(&first, text, tts_faillog_first(&text->log));
+    tts_failview_text_headline(&first.view, out);
+    fputc('\n', out);
+    if (print_families(text, out) == TTS_OK)
+        fputc('\n', out);
+    if (all)
+        return;
+    fputs("the first failure:\n", out);
+    tts_failview_text_details(&first.view, out);
+    fprintf(out,
+            "\n%zu more failure%s: '--all' explains all failures, '--line N' explains one\n",
+            text->log.count - 1, tts_say_plural(text->log.count - 1));
+}
+
 static void print_text(const struct explain_text *text, const struct explain_options *options,
                        FILE *out)
 {
@@ -373,17 +410,10 @@ static void print_text(const struct explain_text *text, const struct explain_opt
         explain_entry(text, &text->chosen, out, NULL);
         return;
     }
-    if (log->count > 1 && print_families(text, out) == TTS_OK)
-        fputc('\n', out);
-    if (!options->all) {
-        explain_entry(text, tts_faillog_first(log), out, NULL);
-        if (log->count > 1)
-            fprintf(out,
-                    "\n%zu more failure%s: '--all' explains all failures, '--line N' explains "
-                    "one\n",
-                    log->count - 1, tts_say_plural(log->count - 1));
+    if (log->count > 1)
+        print_several(text, options->all, out);
+    if (log->count > 1 && !options->all)
         return;
-    }
     for (size_t i = 0; i < log->count; i++) {
         if (i > 0)
             fputc('\n', out);

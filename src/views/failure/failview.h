@@ -55,8 +55,10 @@ const char *tts_failview_advice_text(char out[TTS_FAILVIEW_LINE_MAX],
 const char *tts_failview_advice_command(char out[TTS_FAILVIEW_COMMAND_MAX],
                                         const struct tts_failview *view, size_t idx);
 
-/* Writes the whole explanation, about one screen. */
+/* Writes the whole explanation, about one screen: the headline, then the details. */
 void tts_failview_text(const struct tts_failview *view, FILE *out);
+void tts_failview_text_headline(const struct tts_failview *view, FILE *out);
+void tts_failview_text_details(const struct tts_failview *view, FILE *out);
 /* Writes the short answer about the log at `path` ("-": standard input): the headline, and the
  * command that explains the failure. */
 void tts_failview_ending(const struct tts_failending *ending, const char *path, FILE *out);

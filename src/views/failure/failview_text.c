@@ -287,12 +287,16 @@ static void say_advice(const struct tts_failview *view, FILE *out)
     }
 }
 
-void tts_failview_text(const struct tts_failview *view, FILE *out)
+void tts_failview_text_headline(const struct tts_failview *view, FILE *out)
 {
     char text[TTS_FAILVIEW_LINE_MAX];
     tts_failview_headline(text, view);
     tts_failview_glue(text);
     tts_say(out, 0, "%s", text);
+}
+
+void tts_failview_text_details(const struct tts_failview *view, FILE *out)
+{
     say_place(view, out);
     say_op(view, out);
     say_bank(view, out);
@@ -304,4 +308,10 @@ void tts_failview_text(const struct tts_failview *view, FILE *out)
     say_why(view, out);
     tts_failview_holders_text(view, out);
     say_advice(view, out);
+}
+
+void tts_failview_text(const struct tts_failview *view, FILE *out)
+{
+    tts_failview_text_headline(view, out);
+    tts_failview_text_details(view, out);
 }
