@@ -193,11 +193,12 @@ static void say_base(const struct tts_failview *view, FILE *out)
                 format_exact(a, bytes), v->l1_base);
     else if (v->has_base)
         say_row(out, "size",
-                "%s of circular buffers on each core, %" PRIu64
-                " tile%s of %" PRIu64 TTS_SAY_GLUE "B, if they begin at address %" PRIu64
-                " (%s, tt-metal %s)",
-                format_exact(a, bytes), tiles, tts_say_plural(tiles), base->tile_bytes,
-                v->l1_base, tts_arch_name(base->arch), base->when);
+                "%s of circular buffers on each core, if they begin at address %" PRIu64
+                " (%s, tt-metal %s): the end of the region is a whole number of tiles above "
+                "this base, %" PRIu64 " tile%s if each page is a tile of %" PRIu64 TTS_SAY_GLUE
+                "B",
+                format_exact(a, bytes), v->l1_base, tts_arch_name(base->arch), base->when,
+                tiles, tts_say_plural(tiles), base->tile_bytes);
     else if (v->base_count > 0)
         say_row(out, "size",
                 "unknown: it depends on the release of tt-metal, and the end fits %zu of them",
