@@ -155,7 +155,8 @@ const char *tts_failview_headline(char out[TTS_FAILVIEW_LINE_MAX],
         break;
     case TTS_FAILCAUSE_BELOW_LIMIT:
         snprintf(out, TTS_FAILVIEW_LINE_MAX,
-                 "L1 is full: an L1 buffer would lie %s%sbelow the lowest allowed address",
+                 "an L1 buffer does not fit above the lowest allowed address: it would begin "
+                 "%s%sbelow it in each bank",
                  v->has_deficit ? format_amount(a, v->deficit_bytes) : "",
                  v->has_deficit ? " " : "");
         break;
@@ -290,6 +291,7 @@ static void say_trace_free(char *out, const struct advice *a)
 
 static void say_free(char *out, const struct advice *a)
 {
+    static const char adjoin[] = "; the freed and the free bytes must then be contiguous";
     char one[AMOUNT_MAX], all[AMOUNT_MAX];
     uint64_t banks = value_of(a, TTS_FAILMSG_BANKS), sum;
     format_amount(one, a->item->bytes);
@@ -297,10 +299,12 @@ static void say_free(char *out, const struct advice *a)
         sum = UINT64_MAX;
     if (banks > 0)
         put_text(out,
-                 "free %s of each bank (%s in all %" PRIu64 " banks) before this allocation",
-                 one, format_amount(all, sum), banks);
+                 "free %s of each bank (%s in all %" PRIu64 " banks) before this allocation%s",
+                 one, format_amount(all, sum), banks, adjoin);
     else
-        put_text(out, "free %s of L1 before this allocation", one);
+        put_text(out,
+                 "free %s of each L1 bank (of the L1 of each core) before this allocation%s",
+                 one, adjoin);
 }
 
 enum { OP_MAX = TTS_SAFE_COLUMN_BYTES * TTS_OP_NAME_MAX + 1 };
