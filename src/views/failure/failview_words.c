@@ -405,12 +405,17 @@ static void say_cb_tiles(char *out, const struct advice *a)
 
 static void say_split(char *out, const struct advice *a)
 {
-    char one[AMOUNT_MAX];
+    char one[AMOUNT_MAX], rest[AMOUNT_MAX], other[AMOUNT_MAX], all[AMOUNT_MAX + 16] = "";
+    uint64_t need = value_of(a, TTS_FAILMSG_NEED), free_bytes = value_of(a, TTS_FAILMSG_FREE);
+    uint64_t largest = value_of(a, TTS_FAILMSG_LARGEST);
+    if (!a->view->verdict->is_contradictory && free_bytes > largest)
+        snprintf(all, sizeof all, ", %s in all", format_amount(other, free_bytes - largest));
     put_text(out,
              "allocate %" PRIu64
              " smaller buffers instead of one: the largest free piece has room for %s of each "
-             "bank",
-             a->item->count, format_field(one, a->view, TTS_FAILMSG_LARGEST));
+             "bank; that is enough if the other %s fits into the other free pieces%s",
+             a->item->count, format_amount(one, largest),
+             format_amount(rest, need > largest ? need - largest : 0), all);
 }
 
 static void say_dtype(char *out, const struct advice *a)
