@@ -70,6 +70,14 @@ static void put_space_headline(char *out, const struct tts_failview *view)
     char need[AMOUNT_MAX], room[AMOUNT_MAX], piece[AMOUNT_MAX];
     const struct tts_failverdict *v = view->verdict;
     format_field(need, view, TTS_FAILMSG_NEED);
+    if (v->cause == TTS_FAILCAUSE_NEVER_FITS && view->msg->pool == TTS_POOL_L1_SMALL &&
+        view->msg->value[TTS_FAILMSG_BANK] == 0) {
+        snprintf(out, TTS_FAILVIEW_LINE_MAX,
+                 "L1_SMALL has no memory: the device was opened with l1_small_size=0, and the "
+                 "buffer needs %s of each bank",
+                 need);
+        return;
+    }
     if (v->cause == TTS_FAILCAUSE_NEVER_FITS)
         snprintf(out, TTS_FAILVIEW_LINE_MAX,
                  "the buffer can never fit: it needs %s of each %s bank, and an empty bank has "
@@ -235,10 +243,15 @@ static void say_others(char *out, const struct advice *a)
 
 static void say_l1_small(char *out, const struct advice *a)
 {
+    char need[AMOUNT_MAX];
     put_text(out,
              "open the device with l1_small_size=%" PRIu64 " or more (now %" PRIu64
-             "); L1 then has that much less",
-             a->item->bytes, value_of(a, TTS_FAILMSG_BANK));
+             "): %s in use and needed, rounded up to a multiple of 64 B, because the runtime "
+             "rounds the size up to the DRAM alignment (64 B on Blackhole, 32 B on Wormhole); "
+             "L1 then has that much less",
+             a->item->bytes, value_of(a, TTS_FAILMSG_BANK),
+             format_amount(need,
+                           value_of(a, TTS_FAILMSG_ALLOCATED) + value_of(a, TTS_FAILMSG_NEED)));
 }
 
 static void say_trace_size(char *out, const struct advice *a)
