@@ -79,6 +79,11 @@ expect_code 0
 [ "$(jq -c '.failures[] | [.verdict, .is_contradictory, .deficit_bytes]' <<<"$out")" = '[null,true,null]' ] ||
     fail "wanted no verdict"
 
+# Three types of tiles may explain a bank.
+run "$ttscope" explain "Out of Memory: Not enough space to allocate 557056 B L1 buffer across 8 banks, where each bank needs to store 69632 B"
+expect_code 0
+expect_sentence "4096 B (fp32), 2048 B (bf16) or 1088 B (bfp8): all match"
+
 # ---- several failures ----
 
 # The answer comes first. The table is in the order of the lines, not of the kinds of failures.

@@ -96,7 +96,9 @@ static void say_pages(const struct tts_failview *view, FILE *out)
                                                          : ", ",
                                 v->pages[i].bytes, v->pages[i].dtype);
     say_row(out, "tile", "%s%s", text,
-            v->page_count > 1 ? ": both match the bytes of a bank" : "");
+            v->page_count > 2    ? ": all match the bytes of a bank"
+            : v->page_count == 2 ? ": both match the bytes of a bank"
+                                 : "");
 }
 
 static void say_cores(const struct tts_failview *view, FILE *out)
