@@ -137,6 +137,7 @@ static void say_address(const struct tts_failview *view, FILE *out)
                                                    TTS_FAILMSG_LIVE_END};
     static const char *const users[] = {"allocated during the capture",
                                         "freed during the capture", "used by another trace"};
+    static const char *const labels[] = {"allocated", "freed", "in use"};
     const uint64_t *value = view->msg->value;
     if (!has_field(view, TTS_FAILMSG_ADDRESS) || has_field(view, TTS_FAILMSG_END))
         return;
@@ -146,7 +147,7 @@ static void say_address(const struct tts_failview *view, FILE *out)
                 value[TTS_FAILMSG_ADDRESS], value[TTS_FAILMSG_LIMIT]);
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (has_field(view, marks[i]))
-            say_row(out, "addresses",
+            say_row(out, labels[i],
                     "the trace begins at %" PRIu64
                     " of each bank, the DRAM %s ends at %" PRIu64,
                     value[TTS_FAILMSG_ADDRESS], users[i], value[marks[i]]);

@@ -261,7 +261,8 @@ static void say_trace_size(char *out, const struct advice *a)
                  a->item->bytes);
     else
         put_text(out, "open the device with a trace_region_size of at least the size of the "
-                      "trace: the trace then has DRAM of its own");
+                      "trace, which is not in this message: the trace then has DRAM of its "
+                      "own");
 }
 
 static void say_trace_dram(char *out, const struct advice *a)
