@@ -425,7 +425,7 @@ static void say_split(char *out, const struct advice *a)
     if (!a->view->verdict->is_contradictory && free_bytes > largest)
         snprintf(all, sizeof all, ", %s in all", format_amount(other, free_bytes - largest));
     put_text(out,
-             "allocate %" PRIu64
+             "allocate at least %" PRIu64
              " smaller buffers instead of one: the largest free piece has room for %s of each "
              "bank; that is enough if the other %s fits into the other free pieces%s",
              a->item->count, format_amount(one, largest),
