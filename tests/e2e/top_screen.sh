@@ -79,12 +79,19 @@ check_screen() { # columns rows arguments
 }
 
 PATH=$(realpath "$TTS_BUILD_DIR")/bin:$PATH
-check_screen 80 24 "" "more lines: enlarge the terminal"
-[[ $(sed -n 24p "$work/first") == "... "[1-9][0-9]" more lines: enlarge the terminal, or choose with --device and --view" ]] ||
-    fail "wanted the number of lines left out"
+# A terminal with too few rows for the published block shows the bytes and who holds them.
+for size in "80 24" "120 40"; do
+    # shellcheck disable=SC2086
+    check_screen $size "" "L1 Allocated: 72.00 MB (84.7%) 84%"
+    [[ $out == "TIME  1 device, every 100ms  (all lines need "[5-9][0-9]" rows)"* ]] ||
+        fail "wanted the number of rows for all lines in row 1"
+    [[ $out == *$'\nDevice 0 (ID: 0)\n  DRAM Allocated: 1.50 GB'*$'\n  State: live\n'*"  Process 4242 "* ]] ||
+        fail "wanted the lines with figures"
+    [[ $out != *"more lines"* ]] || fail "wanted no cut frame"
+done
+check_screen 80 80 "" "L1 Allocated: 72.00 MB (84.7%) 84%"
 [ "$(sed -n 1p "$work/first")" = "$(printf '=%.0s' {1..80})" ] || fail "wanted the first rule in row 1"
 [[ $out == *$'\n--------------------'* ]] || fail "wanted the rule of the device"
-check_screen 120 40 "" "more lines: enlarge the terminal"
 check_screen 80 24 "--view table" "Δ)"
 [[ $out == *"Device Buffers  DRAM"* ]] || fail "wanted the narrow table"
 [[ $out == *Tips:* ]] || fail "wanted the tips on the screen"
@@ -96,12 +103,15 @@ check_screen 120 40 "--view processes" "4242"
 
 # A shorter frame leaves nothing of a longer one. Ctrl-Z shows the cursor, and fg hides it.
 ran="top, resized and stopped"
-start_terminal 120 40
+start_terminal 120 80
 tm send-keys "ttscope top -r 100" Enter
 wait_for_text "L1 Memory"
 tm resize-window -x 60 -y 10
 wait_for_text "more lines"
 [ "$(tm capture-pane -p | wc -l)" -eq 10 ] || fail "wanted ten lines"
+grep -q "^  L1 Allocated: 72.00 MB" "$work/screen" || fail "wanted figures in ten rows"
+[[ $(tail -n 1 "$work/screen") == "... "[1-9]*" more lines: enlarge the terminal, or choose"* ]] ||
+    fail "wanted the number of lines left out"
 tm send-keys C-z
 wait_for_text Stopped
 [ "$(cursor)" = 11 ] || fail "wanted the cursor after Ctrl-Z"

@@ -149,7 +149,8 @@ static unsigned frame_columns(const struct top *top)
     return top->screen.columns;
 }
 
-static enum tts_status write_view(struct top *top)
+/* `whole_lines` is 0, or the lines of a frame that was too tall; see tts_liveview. */
+static enum tts_status write_view(struct top *top, size_t whole_lines)
 {
     const struct top_options *options = top->options;
     struct tts_liveview view = {
@@ -163,6 +164,7 @@ static enum tts_status write_view(struct top *top)
         .has_delta = options->has_delta,
         /* Frames in place replace each other, so that the tips stay on the screen. */
         .has_tips = top->screen.is_in_place || top->update == 0,
+        .whole_lines = whole_lines,
     };
     if (options->json) {
         tts_liveview_json(&view, top->out);
@@ -199,14 +201,28 @@ static ssize_t append_frame_text(void *ctx, const char *bytes, size_t len)
     return (ssize_t)len;
 }
 
-/* Shows the present frame with one write. */
+static enum tts_status write_frame_text(struct top *top, size_t whole_lines,
+                                        struct tts_error *err)
+{
+    top->text_len = 0;
+    enum tts_status status = write_view(top, whole_lines);
+    if (fflush(top->out) != 0 || ferror(top->out) || status != TTS_OK)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    return TTS_OK;
+}
+
+/* Shows the present frame with one write. Blocks that are taller than the terminal are written
+ * again in their short form. */
 static enum tts_status show_frame(struct top *top, struct tts_error *err)
 {
     tts_screen_measure(&top->screen);
-    top->text_len = 0;
-    enum tts_status status = write_view(top);
-    if (fflush(top->out) != 0 || ferror(top->out) || status != TTS_OK)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    enum tts_status status = write_frame_text(top, 0, err);
+    size_t lines = tts_screen_lines(top->text, top->text_len);
+    if (status == TTS_OK && top->screen.is_in_place && top->options->view == VIEW_BLOCKS &&
+        lines > top->screen.rows)
+        status = write_frame_text(top, lines, err);
+    if (status != TTS_OK)
+        return status;
     return tts_screen_show(&top->screen, top->text, top->text_len, err);
 }
 

@@ -218,7 +218,7 @@ static enum tts_status draw_line(struct tts_screen *screen, const char *line, si
     return column < screen->columns ? draw_text(screen, "\033[K") : TTS_OK;
 }
 
-static size_t count_lines(const char *frame, size_t len)
+size_t tts_screen_lines(const char *frame, size_t len)
 {
     size_t lines = 0;
     for (size_t i = 0; i < len; i++)
@@ -228,7 +228,7 @@ static size_t count_lines(const char *frame, size_t len)
 
 enum tts_status tts_screen_draw(struct tts_screen *screen, const char *frame, size_t len)
 {
-    size_t lines = count_lines(frame, len), at = 0;
+    size_t lines = tts_screen_lines(frame, len), at = 0;
     size_t rows = screen->rows < ROWS_MIN ? ROWS_MIN : screen->rows;
     size_t shown = lines > rows ? rows - 1 : lines;
     char left_out[128];

@@ -39,6 +39,9 @@ void tts_screen_close(struct tts_screen *screen);
 /* Asks the terminal for its size. */
 void tts_screen_measure(struct tts_screen *screen);
 
+/* Returns the number of lines of a frame. */
+size_t tts_screen_lines(const char *frame, size_t len);
+
 /* Shows a frame. Returns TTS_E_IO if standard output cannot be written, TTS_E_NOMEM. If the
  * reader of a pipe has gone, sets is_closed and returns TTS_OK. */
 TTS_NODISCARD enum tts_status tts_screen_show(struct tts_screen *screen, const char *frame,

@@ -202,10 +202,10 @@ static void put_block_process(const struct tts_liveprocess *process, FILE *out)
             reason[0] ? ", because " : "", reason, tts_liveprocess_bytes(bytes, process));
 }
 
-static void put_device_notes(const struct tts_livedevice *device, FILE *out)
+/* Writes the lines that also a small terminal has. */
+static void put_device_facts(const struct tts_livedevice *device, FILE *out)
 {
     char text[TTS_LIVETEXT_MAX], size[TTS_LIVETEXT_SIZE_MAX];
-    fputc('\n', out);
     for (size_t i = 0; i < TTS_POOLS; i++)
         put_filter_row(device, (enum tts_pool)i, out);
     fprintf(out, "  Circular Buffers: %s\n",
@@ -217,31 +217,60 @@ static void put_device_notes(const struct tts_livedevice *device, FILE *out)
     if (device->process_count > PROCESSES_SHOWN)
         fprintf(out, "  and %zu more processes: --view processes lists them\n",
                 device->process_count - PROCESSES_SHOWN);
+}
+
+static void put_device_caveats(const struct tts_livedevice *device, FILE *out)
+{
     for (uint32_t bit = 0; bit < TTS_CAVEATS; bit++)
         if (device->caveats >> bit & 1)
             tts_say(out, 2, "Note: %s", tts_livecaveat_text((enum tts_livecaveat)(1u << bit)));
 }
 
-static void put_device(const struct tts_liveview *view, const struct tts_livedevice *device,
-                       FILE *out)
+static void put_device_title(const struct tts_livedevice *device, FILE *out)
 {
     if (device->logical_id_known)
         fprintf(out, "\nDevice %" PRIu32 " (ID: %" PRIu32 ")\n", device->index,
                 device->logical_id);
     else
         fprintf(out, "\nDevice %" PRIu32 " (ID: unknown)\n", device->index);
+}
+
+static void put_device(const struct tts_liveview *view, const struct tts_livedevice *device,
+                       FILE *out)
+{
+    put_device_title(device, out);
     put_rule(out, '-');
     put_information(device, out);
     fputs("\n  Real-Time Memory Utilization:\n", out);
     for (size_t i = 0; i < TTS_POOLS; i++)
         put_pool(view, device, (enum tts_pool)i, out);
-    put_device_notes(device, out);
+    fputc('\n', out);
+    put_device_facts(device, out);
+    put_device_caveats(device, out);
+}
+
+/* Writes the frame for a terminal that has too few rows for the published blocks. */
+static void put_short_blocks(const struct tts_liveview *view, FILE *out)
+{
+    const struct tts_liveframe *frame = view->frame;
+    char time[TTS_LIVETEXT_TIME_MAX];
+    fprintf(out, "%s  %zu device%s, every %" PRIu64 "ms  (all lines need %zu rows)\n",
+            tts_livetime_text(time, frame->time_ns), frame->device_count,
+            tts_say_plural(frame->device_count), view->period_ms, view->whole_lines);
+    for (size_t i = 0; i < frame->device_count; i++) {
+        put_device_title(&frame->devices[i], out);
+        put_device_facts(&frame->devices[i], out);
+    }
 }
 
 void tts_liveview_blocks(const struct tts_liveview *view, FILE *out)
 {
-    put_block_header(view, out);
-    for (size_t i = 0; i < view->frame->device_count; i++)
-        put_device(view, &view->frame->devices[i], out);
+    if (view->whole_lines > 0) {
+        put_short_blocks(view, out);
+    } else {
+        put_block_header(view, out);
+        for (size_t i = 0; i < view->frame->device_count; i++)
+            put_device(view, &view->frame->devices[i], out);
+    }
     tts_livenotes_put(view, TTS_LIVENOTES_STRAYS, out);
 }

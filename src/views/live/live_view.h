@@ -19,6 +19,9 @@ struct tts_liveview {
     bool has_color;
     bool has_delta; /* table: write the row of changes */
     bool has_tips;  /* table: write the tips; all: explain zeros and approximate numbers */
+    /* Blocks: not 0 if the frame, which has so many lines, is too tall. Only the lines with the
+     * bytes, the state and the processes are written. */
+    size_t whole_lines;
 };
 
 /* Writes the published block of each device. After its published lines, a device has one line
