@@ -256,6 +256,20 @@ static void check_logs(const struct tts_hostview *view, struct tts_hostchecks *o
                       "TT_METAL_INSPECTOR_LOG_MESH_BUFFERS=1");
 }
 
+static void count_seen_devices(const struct tts_liveframe *frame, struct tts_hostchecks *out)
+{
+    for (size_t i = 0; i < frame->device_count; i++) {
+        const struct tts_livedevice *device = &frame->devices[i];
+        if (device->source == TTS_LIVESOURCE_NONE)
+            continue;
+        out->seen_devices++;
+        out->is_used |= device->state == TTS_LIVE_LIVE;
+        out->has_left_over |= (device->caveats & TTS_CAVEAT_LEFT_OVER) != 0;
+    }
+    out->is_used |= frame->stray_count > 0;
+    out->has_source = out->seen_devices > 0 || frame->stray_count > 0;
+}
+
 void tts_hostcheck_all(const struct tts_hostview *view, const struct tts_liveframe *frame,
                        struct tts_hostchecks *out)
 {
@@ -271,9 +285,7 @@ void tts_hostcheck_all(const struct tts_hostview *view, const struct tts_livefra
     check_regions(view, frame, out);
     check_logs(view, out);
     out->has_device = view->chip_count > 0 || view->node_count > 0 || view->region_count > 0;
-    for (size_t i = 0; i < frame->device_count; i++)
-        out->has_source |= frame->devices[i].source != TTS_LIVESOURCE_NONE;
-    out->has_source |= frame->stray_count > 0;
+    count_seen_devices(frame, out);
 }
 
 enum tts_severity tts_hostcheck_worst(const struct tts_hostchecks *checks)

@@ -23,8 +23,11 @@ struct tts_hostcheck {
 struct tts_hostchecks {
     struct tts_hostcheck checks[TTS_HOSTCHECKS_MAX];
     size_t count;
-    bool has_device; /* a chip, a node or a region exists */
-    bool has_source; /* the memory of at least one device or process can be read */
+    bool has_device;     /* a chip, a node or a region exists */
+    bool has_source;     /* the memory of at least one device or process can be read */
+    size_t seen_devices; /* devices whose memory can be read */
+    bool is_used;        /* a process uses one of these devices */
+    bool has_left_over;  /* one of them counts bytes of processes that have ended */
 };
 
 /* Makes all checks, in a fixed order: driver, nodes, chips, holders, namespaces, regions, logs,

@@ -36,7 +36,8 @@ mkdir -p "$TTSCOPE_ROOT/dev/tenstorrent/by-id"
 run "$ttscope" doctor
 expect_code 0
 expect_err ""
-expect_out_like "ttscope sees memory in use on this host
+expect_out_like "ttscope can see the memory of 1 device
+
 "
 expect_out_like "ok      nodes        1 device node, which this user may open"
 expect_out_like "ok      holders      chip 0 is in use"
@@ -47,8 +48,19 @@ expect_out_like "ok      regions      1 memory region in /dev/shm"
 live_chip 0 "$serial"
 run "$ttscope" doctor
 expect_code 1
+expect_out_like "ttscope can see the memory of 1 device; no process uses it, and some bytes are
+  left over from killed processes, 1 warning
+
+"
 expect_out_like "warning regions      1 memory region in /dev/shm; 1 of them has bytes of"
 expect_out_like "'ttscope clean'"
+live_region "$id" v3 refs=0
+run "$ttscope" doctor
+expect_code 0
+expect_out_like "ttscope can see the memory of 1 device; no process uses it
+
+"
+live_region "$id" v3 "slot=4242:64:0:0:0:0:$stamp:python3"
 live_chip 0 "$serial" 0
 run "$ttscope" doctor
 expect_code 1

@@ -4,6 +4,7 @@
 #include "views/say.h"
 
 enum { WORD_COLUMNS = 8, ID_COLUMNS = 12, TEXT_COLUMN = WORD_COLUMNS + ID_COLUMNS + 1 };
+enum { ANSWER_MAX = 200, COUNT_MAX = 40 };
 
 static const char *severity_word(enum tts_severity severity)
 {
@@ -39,20 +40,41 @@ static size_t count_checks(const struct tts_hostchecks *checks, enum tts_severit
     return count;
 }
 
+static const char *answer_of_checks(const struct tts_hostchecks *checks, char out[ANSWER_MAX])
+{
+    size_t seen = checks->seen_devices;
+    if (!checks->has_source)
+        return checks->has_device
+                   ? "ttscope finds a device, but no source that reports its memory"
+                   : "this host has no device and no source";
+    if (seen == 0)
+        return "ttscope can see the memory of processes, but not their device";
+    snprintf(out, ANSWER_MAX, "ttscope can see the memory of %zu device%s%s%s%s", seen,
+             tts_say_plural(seen),
+             checks->is_used ? ""
+             : seen == 1     ? "; no process uses it"
+                             : "; no process uses them",
+             checks->has_left_over && !checks->is_used ? "," : "",
+             checks->has_left_over
+                 ? (checks->is_used ? "; some bytes are left over from killed "
+                                      "processes"
+                                    : " and some bytes are left over from "
+                                      "killed processes")
+                 : "");
+    return out;
+}
+
 static void put_checks_answer(const struct tts_hostchecks *checks, FILE *out)
 {
     size_t problems = count_checks(checks, TTS_SEVERITY_ERROR);
     size_t warnings = count_checks(checks, TTS_SEVERITY_WARNING);
-    const char *answer = checks->has_source   ? "ttscope sees memory in use on this host"
-                         : checks->has_device ? "ttscope finds a device, but no source that "
-                                                "reports its memory"
-                                              : "this host has no device and no source";
-    fputs(answer, out);
+    char answer[ANSWER_MAX], counts[2][COUNT_MAX] = {"", ""};
     if (problems > 0)
-        fprintf(out, ", %zu problem%s", problems, tts_say_plural(problems));
+        snprintf(counts[0], COUNT_MAX, ", %zu problem%s", problems, tts_say_plural(problems));
     if (warnings > 0)
-        fprintf(out, ", %zu warning%s", warnings, tts_say_plural(warnings));
-    fputs("\n\n", out);
+        snprintf(counts[1], COUNT_MAX, ", %zu warning%s", warnings, tts_say_plural(warnings));
+    tts_say(out, 0, "%s%s%s", answer_of_checks(checks, answer), counts[0], counts[1]);
+    fputc('\n', out);
 }
 
 void tts_hostcheck_text(const struct tts_hostchecks *checks, FILE *out)
