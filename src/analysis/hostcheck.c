@@ -190,8 +190,8 @@ static void check_namespaces(const struct tts_hostview *view, struct tts_hostche
         nested += view->processes[i].pid_levels > 1;
     if (hidden > 0) {
         struct tts_hostcheck *check = add_check(out, "namespaces", TTS_SEVERITY_WARNING);
-        say_answer(check, "processes outside this container use a chip: their owners are not "
-                          "visible from here");
+        say_answer(check, "a process outside this container has the chip open, and cannot be "
+                          "seen from here");
         say_action(check, "run ttscope on the host");
     } else if (nested > 0) {
         say_answer(add_check(out, "namespaces", TTS_SEVERITY_NONE),

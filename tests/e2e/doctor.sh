@@ -64,7 +64,11 @@ live_region "$id" v3 "slot=4242:64:0:0:0:0:$stamp:python3"
 live_chip 0 "$serial" 0
 run "$ttscope" doctor
 expect_code 1
-expect_out_like "warning namespaces   processes outside this container use a chip"
+expect_out_like "warning namespaces   a process outside this container has the chip open, and
+                     cannot be seen from here"
+run "$ttscope" top --once
+expect_out_like "    a process outside this container has the chip open, and cannot be seen from
+    here: DRAM 64.00 B"
 rm "$TTSCOPE_ROOT/proc/driver/tenstorrent/0/pids"
 run "$ttscope" doctor
 expect_code 1

@@ -39,7 +39,8 @@ T_TEST(each_process_has_a_row_and_unknown_cells_have_no_number)
         "  ?   99     - alice dead   1.50G 52.3M        -     -  -    -  2h evil?[2J?name\n"
         "\n"
         "hidden: the process is alive but cannot be seen from here\n"
-        "   - the driver hides a holder of the chip from this user\n");
+        "   - a process outside this container has the chip open, and cannot be seen from\n"
+        "     here\n");
     tts_liveframe_release(&frame);
 }
 
