@@ -89,7 +89,7 @@ run "$ttscope" top --once --fail-above L1=80%
 expect_code 1
 expect_err_like "ttscope top: L1 of device 0 is at 84.7% (72.00 MB of nominally 85.05 MB), above the limit of 80.0%: process 4242 python3, *holds 72.00 MB"
 expect_out_like "L1 Allocated:"
-run "$ttscope" top --once --json --fail-above dram=90 --fail-above L1=85%
+run "$ttscope" top --once --json --fail-above dram=90% --fail-above L1=85%
 expect_code 0
 run "$ttscope" top --once --fail-above L1_SMALL=80%
 expect_code 5
@@ -214,7 +214,7 @@ expect_err_like "cannot write to standard output"
 
 # --- usage --------------------------------------------------------------------------------------
 for args in "--once --count 2" "-r 100 -i 1" "-i x" "-r x" "-n 0" "--view chart" "--color blue" \
-    "--fail-above L9=5%" "--pid 0" "operand"; do
+    "--fail-above L9=5%" "--fail-above L1=0.95" "--fail-above L1=101%" "--pid 0" "operand"; do
     # shellcheck disable=SC2086
     run "$ttscope" top $args
     expect_code 2

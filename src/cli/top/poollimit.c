@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FRACTION_DIGITS = 6, PERCENT_MAX = 1000 };
+enum { FRACTION_DIGITS = 6, PERCENT_MAX = 100 };
 #define MILLION UINT64_C(1000000)
 
 bool tts_millionths_parse(const char *text, size_t len, uint64_t max, uint64_t *out)
@@ -47,12 +47,13 @@ enum tts_status tts_poollimits_take(void *target, const char *text, struct tts_e
            (strlen(tts_pool_name((enum tts_pool)pool)) != name_len ||
             strncasecmp(tts_pool_name((enum tts_pool)pool), text, name_len) != 0))
         pool++;
-    if (len > 0 && percent[len - 1] == '%')
-        len--;
-    if (pool == TTS_POOLS || !tts_millionths_parse(percent, len, PERCENT_MAX, &value))
-        return tts_error_set(err, TTS_E_SYNTAX,
-                             "expected a pool (DRAM, L1, L1_SMALL, TRACE) and a share, as in "
-                             "L1=80%%");
+    /* Without the sign, 0.95 could mean 95 %. */
+    if (pool == TTS_POOLS || len == 0 || percent[len - 1] != '%' ||
+        !tts_millionths_parse(percent, len - 1, PERCENT_MAX, &value))
+        return tts_error_set(
+            err, TTS_E_SYNTAX,
+            "expected POOL=PERCENT%%, for example L1=80%%; the pools are DRAM, "
+            "L1, L1_SMALL and TRACE");
     if (limits->count == TTS_POOLLIMITS_MAX)
         return tts_error_set(err, TTS_E_RANGE, "at most %d limits can be given",
                              TTS_POOLLIMITS_MAX);

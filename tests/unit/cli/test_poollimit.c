@@ -16,9 +16,9 @@ T_TEST(a_limit_is_a_pool_and_a_share)
         enum tts_pool pool;
         uint32_t millionths;
     } good[] = {{"L1=80%", TTS_POOL_L1, 800000},
-                {"dram=80", TTS_POOL_DRAM, 800000},
+                {"dram=80%", TTS_POOL_DRAM, 800000},
                 {"l1_small=0.5%", TTS_POOL_L1_SMALL, 5000},
-                {"TRACE=0", TTS_POOL_TRACE, 0},
+                {"TRACE=0%", TTS_POOL_TRACE, 0},
                 {"L1=99.95%", TTS_POOL_L1, 999500}};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
         T_EQ(tts_poollimits_take(&limits, good[i].text, NULL), TTS_OK);
@@ -26,13 +26,14 @@ T_TEST(a_limit_is_a_pool_and_a_share)
         T_EQ(limits.limits[i].pool, good[i].pool);
         T_EQ(limits.limits[i].millionths, good[i].millionths);
     }
-    static const char *const bad[] = {"",     "L1",    "L1=",     "L1=%",     "L1=x%", "L2=80%",
-                                      "=80%", "L1=-1", "L1=80%%", "L1=1001%", "CB=5%"};
+    static const char *const bad[] = {"",       "L1",      "L1=",    "L1=%",    "L1=x%",
+                                      "L2=80%", "=80%",    "L1=-1%", "L1=80%%", "L1=100.1%",
+                                      "CB=5%",  "L1=0.95", "L1=80"};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         T_EQ(tts_poollimits_take(&limits, bad[i], NULL), TTS_E_SYNTAX);
     while (limits.count < TTS_POOLLIMITS_MAX)
-        T_EQ(tts_poollimits_take(&limits, "L1=1", NULL), TTS_OK);
-    T_EQ(tts_poollimits_take(&limits, "L1=1", NULL), TTS_E_RANGE);
+        T_EQ(tts_poollimits_take(&limits, "L1=1%", NULL), TTS_OK);
+    T_EQ(tts_poollimits_take(&limits, "L1=1%", NULL), TTS_E_RANGE);
 }
 
 T_TEST(decimal_numbers_are_read_in_millionths)
