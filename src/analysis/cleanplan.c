@@ -116,11 +116,30 @@ static enum tts_liveprocess_state state_of_slot(const struct tts_livedevice *dev
     return state;
 }
 
+/* Returns whether a holder of any chip numbers itself as the slot does. Its start time does not
+ * matter: the clock of the host may have been set since then. */
+static bool is_number_of_holder(const struct tts_hostview *view,
+                                const struct tts_seenslot *slot)
+{
+    for (size_t i = 0; i < view->chip_count; i++) {
+        const struct tts_seenchip *chip = &view->chips[i];
+        for (size_t k = 0; k < chip->holder_count && k < TTS_HOSTVIEW_HOLDERS_MAX; k++) {
+            const struct tts_seenprocess *process =
+                tts_hostview_process(view, chip->holders[k]);
+            if (process && process->is_alive &&
+                (process->pid_inside ? process->pid_inside : process->pid) ==
+                    (uint32_t)slot->pid)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* Returns whether a process that has the number of the entry may be its owner although the
  * driver does not name the process: a child that inherited the device from a parent is not
  * listed. */
 static bool may_be_owner(const struct tts_hostview *view, const struct tts_seenregion *region,
-                         const struct tts_seenslot *slot, bool has_chip)
+                         const struct tts_seenslot *slot)
 {
     const struct tts_seenprocess *process = tts_hostview_process(view, (uint32_t)slot->pid);
     if (!process)
@@ -131,7 +150,7 @@ static bool may_be_owner(const struct tts_hostview *view, const struct tts_seenr
         process->start_ns > slot->last_update_ns &&
         process->start_ns - slot->last_update_ns > START_SLACK_NS)
         return false; /* the number is used again */
-    return !has_chip || !process->nodes_known || process->nodes != 0;
+    return !process->nodes_known || process->nodes != 0;
 }
 
 static bool has_left_over(const struct tts_seenregion *region)
@@ -194,7 +213,8 @@ static bool plan_region(const struct tts_hostview *view, const struct tts_livefr
     out->why = why_not_judged(view, &holders, out);
     for (size_t i = 0; out->why == TTS_CLEANWHY_NONE && i < out->slot_count; i++) {
         const struct tts_seenslot *slot = &region->slots[out->slots[i]];
-        if (is_dead[out->slots[i]] && !may_be_owner(view, region, slot, chip != NULL))
+        if (is_dead[out->slots[i]] && !is_number_of_holder(view, slot) &&
+            !may_be_owner(view, region, slot))
             continue;
         out->why = TTS_CLEANWHY_OWNER;
         out->pid = (uint32_t)slot->pid;

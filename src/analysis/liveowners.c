@@ -17,11 +17,14 @@
 struct owner_room {
     const struct tts_seenprocess *holders[TTS_HOSTVIEW_HOLDERS_MAX];
     size_t count;
-    bool is_listed;  /* the driver lists the holders of the chip */
-    bool is_open;    /* the list is not empty, even if the listed processes have ended */
-    bool has_hidden; /* a holder is not visible from here */
-    bool has_nested; /* a holder lives in another pid namespace */
-    bool is_cut;     /* there are more holders than `holders` has */
+    bool is_listed;    /* the driver lists the holders of the chip */
+    bool is_open;      /* the list is not empty, even if the listed processes have ended */
+    bool has_hidden;   /* a holder is not visible from here */
+    bool has_nested;   /* a holder lives in another pid namespace */
+    bool is_cut;       /* there are more holders than `holders` has */
+    bool is_simulated; /* no list names the processes of a simulated chip */
+    bool is_unclear;   /* a holder has ended, or its pid namespace cannot be read */
+    uint64_t nodes;    /* the device nodes that an owner has open, one of them at least */
 };
 
 /* ---- holders ---- */
@@ -42,6 +45,8 @@ static void add_holder(const struct tts_hostview *view, uint32_t pid, struct own
         room->has_hidden = true;
         return;
     }
+    /* A child of a process that has ended may still have the chip open. */
+    room->is_unclear |= !process->is_alive || process->pid_levels == 0;
     if (!process->is_alive)
         return;
     for (size_t i = 0; i < room->count; i++)
@@ -66,12 +71,17 @@ static void add_chip_holders(const struct tts_hostview *view, const struct tts_s
 }
 
 /* Finds the processes that may own memory of a region. A process that uses a remote chip has a
- * local chip open, so the holders of all chips are those of a chip that matches no board. */
+ * local chip open, so the holders of all chips are those of a chip that matches no board. No
+ * list names the processes of a simulated chip. */
 static void find_owners(const struct tts_hostview *view, const struct tts_seenchip *chip,
-                        struct owner_room *room)
+                        uint64_t id, struct owner_room *room)
 {
-    *room = (struct owner_room){0};
+    *room = (struct owner_room){.nodes = UINT64_MAX};
+    room->is_simulated = tts_chipid_is_simulated(id);
+    if (room->is_simulated)
+        return;
     if (chip) {
+        room->nodes = chip->node < 64 ? UINT64_C(1) << chip->node : UINT64_MAX;
         add_chip_holders(view, chip, room);
         return;
     }
@@ -116,7 +126,7 @@ static bool is_slot_of(const struct tts_hostview *view, const struct tts_seenreg
 }
 
 /* How sure it is that a process which is not a listed holder owns a slot. */
-enum owner_evidence { OWNER_NO, OWNER_PERHAPS, OWNER_YES };
+enum owner_evidence { OWNER_NO, OWNER_PERHAPS, OWNER_LIKELY, OWNER_YES };
 
 /* Judges the process that has the number of the slot in our pid namespace. It can own the slot
  * although the driver does not list it: the list names the process that opened the device, not
@@ -125,27 +135,33 @@ enum owner_evidence { OWNER_NO, OWNER_PERHAPS, OWNER_YES };
 static enum owner_evidence judge_namesake(const struct tts_hostview *view,
                                           const struct tts_seenregion *region,
                                           const struct tts_seenslot *slot,
+                                          const struct owner_room *room,
                                           const struct tts_seenprocess *process)
 {
-    bool is_simulated = tts_chipid_is_simulated(region->id);
     if (!process || !process->is_alive || process->pid_levels != 1 || region->private_of ||
-        !process->start_known || !is_started_before(process, region, slot))
+        !is_started_before(process, region, slot) ||
+        (room->is_listed && !room->is_open)) /* nobody has the chip open */
         return OWNER_NO;
-    if (is_simulated || view->chip_count == 0)
-        return is_same_name(slot, process) ? OWNER_YES : OWNER_NO;
-    if (process->nodes_known)
-        return process->nodes != 0 ? OWNER_YES : OWNER_NO;
-    return is_same_name(slot, process) ? OWNER_PERHAPS : OWNER_NO;
+    bool is_node_read = !room->is_simulated && view->chip_count > 0 && process->nodes_known;
+    if (is_node_read && (process->nodes & room->nodes) == 0)
+        return OWNER_NO;
+    if (!process->start_known)
+        return OWNER_PERHAPS;
+    if (is_node_read)
+        return OWNER_YES;
+    return is_same_name(slot, process) ? OWNER_LIKELY : OWNER_PERHAPS;
 }
 
 static enum tts_livereason reason_of_room(const struct tts_hostview *view,
                                           const struct owner_room *room)
 {
     if (!room->is_listed)
-        return view->chip_count > 0 ? TTS_LIVEREASON_NO_LIST : TTS_LIVEREASON_NO_BOARD;
+        return view->chip_count > 0 && !room->is_simulated ? TTS_LIVEREASON_NO_LIST
+                                                           : TTS_LIVEREASON_NO_BOARD;
     if (room->has_nested)
         return TTS_LIVEREASON_NAMESPACE;
-    return room->has_hidden || room->is_cut ? TTS_LIVEREASON_HIDDEN : TTS_LIVEREASON_NONE;
+    return room->has_hidden || room->is_cut || room->is_unclear ? TTS_LIVEREASON_HIDDEN
+                                                                : TTS_LIVEREASON_NONE;
 }
 
 static void set_process_facts(struct tts_liveprocess *out,
@@ -188,11 +204,8 @@ static void set_namesake(const struct tts_hostview *view, const struct tts_seenr
                          struct tts_liveprocess *out)
 {
     const struct tts_seenprocess *process = tts_hostview_process(view, (uint32_t)slot->pid);
-    enum owner_evidence evidence = judge_namesake(view, region, slot, process);
-    bool is_simulated = tts_chipid_is_simulated(region->id);
-    if (room->is_listed && !room->is_open && !is_simulated)
-        evidence = OWNER_NO; /* nobody has the chip open */
-    if (evidence == OWNER_YES || (evidence == OWNER_PERHAPS && !room->is_listed)) {
+    enum owner_evidence evidence = judge_namesake(view, region, slot, room, process);
+    if (evidence == OWNER_YES || (evidence == OWNER_LIKELY && !room->is_listed)) {
         set_process_facts(out, process);
         out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, process);
         return;
@@ -200,7 +213,7 @@ static void set_namesake(const struct tts_hostview *view, const struct tts_seenr
     out->container_pid_known = true;
     out->container_pid = (uint32_t)slot->pid;
     out->reason = reason_of_room(view, room);
-    if (out->reason == TTS_LIVEREASON_NONE && evidence == OWNER_PERHAPS)
+    if (out->reason == TTS_LIVEREASON_NONE && evidence != OWNER_NO)
         out->reason = TTS_LIVEREASON_HIDDEN;
     out->state =
         out->reason == TTS_LIVEREASON_NONE ? TTS_LIVEPROCESS_DEAD : TTS_LIVEPROCESS_NOT_VISIBLE;
@@ -236,19 +249,15 @@ static uint64_t sum_of_counters(const struct tts_counters *counters)
     return sum;
 }
 
-/* Adds counters. A sum that does not fit is unknown. */
+/* Adds counters. A sum that does not fit stays at the largest number. */
 static void add_counters(struct tts_counters *sum, const struct tts_counters *more)
 {
     for (int i = 0; i < TTS_COUNTERS; i++) {
         if (!(more->known >> i & 1))
             continue;
-        if (!(sum->known >> i & 1))
-            sum->bytes[i] = 0;
         sum->known |= 1u << i;
-        if (__builtin_add_overflow(sum->bytes[i], more->bytes[i], &sum->bytes[i])) {
-            sum->known &= ~(1u << i);
-            sum->bytes[i] = 0;
-        }
+        if (__builtin_add_overflow(sum->bytes[i], more->bytes[i], &sum->bytes[i]))
+            sum->bytes[i] = UINT64_MAX;
     }
 }
 
@@ -344,6 +353,7 @@ static enum tts_status add_untracked_holders(struct tts_liveframe *frame,
         struct tts_liveprocess *process = tts_livedevice_add_process(frame, device);
         if (!process)
             return TTS_E_NOMEM;
+        device->caveats |= TTS_CAVEAT_NOT_TRACKED;
         set_process_facts(process, room->holders[i]);
     }
     return TTS_OK;
@@ -481,10 +491,12 @@ static void set_region_state(const struct tts_hostview *view, const struct owner
         device->caveats |= TTS_CAVEAT_SUM_DIFFERS;
     if (sum->live > 0) {
         device->state = TTS_LIVE_LIVE;
-    } else if (sum->references == 0 && sum->not_visible == 0) {
+    } else if (sum->not_visible > 0) {
+        device->state = TTS_LIVE_LIVE;
+    } else if (sum->references == 0 && !(device->node_known && room->is_open)) {
         device->state = TTS_LIVE_IDLE;
         device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;
-    } else if (reason != TTS_LIVEREASON_NONE) {
+    } else if (sum->references > 0 && reason != TTS_LIVEREASON_NONE) {
         device->state = TTS_LIVE_LIVE;
     } else if (room->is_open) {
         device->state = TTS_LIVE_LIVE;
@@ -507,6 +519,17 @@ struct placed_region {
     const struct tts_seenchip *chip; /* NULL: the region matches no chip of this host */
 };
 
+/* A region that no process uses says nothing about a process that has the chip open. */
+static void forget_zeros(struct tts_livedevice *device)
+{
+    for (int i = 0; i < TTS_POOLS; i++) {
+        struct tts_livepool *pool = &device->pools[i];
+        if (pool->allocated_bytes == 0)
+            pool->allocated_known = pool->free_known = pool->free_is_limit = false;
+    }
+    device->cb_known = device->cb_known && device->cb_bytes > 0;
+}
+
 /* Makes the device of regions[0..count), which have the same id and the same chip. */
 static enum tts_status judge_regions(const struct tts_hostview *view,
                                      const struct placed_region *regions, size_t count,
@@ -520,13 +543,15 @@ static enum tts_status judge_regions(const struct tts_hostview *view,
         return TTS_E_NOMEM;
     if (chip)
         set_chip_facts(device, chip);
-    find_owners(view, chip, &room);
+    find_owners(view, chip, regions[0].region->id, &room);
     for (size_t i = 0; i < count; i++)
         if (add_region(view, regions[i].region, &room, frame, device, &sum) != TTS_OK)
             return TTS_E_NOMEM;
     if (sum.readable > 0) {
         set_region_state(view, &room, &sum, device);
         set_allocated(device, &sum.total);
+        if (sum.references == 0 && device->state == TTS_LIVE_LIVE && sum.live == 0)
+            forget_zeros(device);
     }
     if (!chip) {
         device->caveats |= TTS_CAVEAT_NO_BOARD;
@@ -545,7 +570,7 @@ static enum tts_status judge_bare_chip(const struct tts_hostview *view,
     if (!device)
         return TTS_E_NOMEM;
     set_chip_facts(device, chip);
-    find_owners(view, chip, &room);
+    find_owners(view, chip, chip->asic_id, &room);
     bool is_held = room.is_open;
     device->state = is_held ? TTS_LIVE_LIVE : TTS_LIVE_IDLE;
     if (is_held) {
@@ -699,7 +724,7 @@ static enum tts_status add_log_stray(const struct tts_hostview *view,
 }
 
 /* Takes the buffer log of one process. Its numbers replace those of the region, which count
- * only one thread. */
+ * only one thread, unless the log was read only in part. */
 static enum tts_status add_log(const struct tts_hostview *view,
                                const struct tts_seenbuffers *log, struct tts_liveframe *frame)
 {
@@ -715,7 +740,10 @@ static enum tts_status add_log(const struct tts_hostview *view,
             device->logical_id_known = true;
             device->logical_id = log->devices[i];
         }
-        set_log_counters(find_device_process(device, log->pid), log);
+        if (!log->is_complete)
+            device->caveats |= TTS_CAVEAT_PART_LOG;
+        else
+            set_log_counters(find_device_process(device, log->pid), log);
         is_placed = true;
     }
     return is_placed ? TTS_OK : add_log_stray(view, log, frame);
@@ -725,6 +753,8 @@ static enum tts_status add_log(const struct tts_hostview *view,
  * a log. */
 static void use_logs(struct tts_livedevice *device)
 {
+    if (device->caveats & TTS_CAVEAT_PART_LOG)
+        return;
     struct tts_counters sum = {0};
     uint64_t buffers[TTS_POOLS] = {0};
     size_t logs = 0;
@@ -735,7 +765,7 @@ static void use_logs(struct tts_livedevice *device)
             for (int pool = 0; pool < TTS_POOLS; pool++)
                 buffers[pool] += process->pool_buffers[pool];
             add_counters(&sum, &process->counters);
-        } else if (process->source != TTS_LIVESOURCE_NONE || process->counters.known) {
+        } else if (sum_of_counters(&process->counters) > 0) {
             return;
         }
     }

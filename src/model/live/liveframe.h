@@ -25,7 +25,8 @@ enum tts_livecaveat {
     TTS_CAVEAT_CLOCK = 1 << 10,        /* the region has no wall-clock times */
     TTS_CAVEAT_PRIVATE = 1 << 11,      /* a holder keeps its region in a private /dev/shm */
     TTS_CAVEAT_OVER_NOMINAL = 1 << 12, /* allocated exceeds the nominal capacity */
-    TTS_CAVEATS = 13
+    TTS_CAVEAT_PART_LOG = 1 << 13,     /* a buffer log was read only in part and is not used */
+    TTS_CAVEATS = 14
 };
 
 /* Where a total comes from. */

@@ -25,6 +25,7 @@ static void add_live_mesh(struct tts_meshlog *log, uint64_t id)
         return;
     }
     log->meshes[log->count++] = (struct tts_livemesh){.id = id};
+    log->had_several |= log->count > 1;
 }
 
 /* Reads a list of numbers: "[0, 1]". Returns false if it is malformed or too long. */
@@ -98,4 +99,6 @@ void tts_meshlog_fill(const struct tts_meshlog *log, struct tts_seenbuffers *out
     out->devices_known = !log->is_damaged && log->count == 1 && mesh->devices_known;
     out->device_count = out->devices_known ? mesh->device_count : 0;
     memcpy(out->devices, mesh->devices, out->device_count * sizeof out->devices[0]);
+    /* Each mesh has addresses of its own, so buffers may have been taken for views. */
+    out->is_complete = out->is_complete && !log->had_several;
 }

@@ -27,10 +27,12 @@ struct tts_meshlog {
     bool is_damaged; /* a line was bad, or there were too many meshes */
     struct tts_livemesh meshes[TTS_MESHLOG_LIVE_MAX];
     size_t count;
+    bool had_several; /* two meshes were alive at the same time, now or before */
 };
 
 /* Reads the next bytes of the log. */
 void tts_meshlog_feed(struct tts_meshlog *log, const char *bytes, size_t len);
 
-/* Fills the devices of *out. The rest of *out is unchanged. */
+/* Fills the devices of *out. Clears is_complete if two meshes were alive at the same time:
+ * their addresses cannot be told apart. The rest of *out is unchanged. */
 void tts_meshlog_fill(const struct tts_meshlog *log, struct tts_seenbuffers *out);

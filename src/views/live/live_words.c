@@ -96,6 +96,7 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
         {"private", "a process keeps its memory region in a /dev/shm of its own"},
         {"over_nominal", "more is allocated than the board nominally has: the counters or "
                          "the capacity are wrong"},
+        {"part_log", "a buffer log was read only in part, so its numbers are not used"},
     };
     size_t idx = 0;
     while (idx < TTS_CAVEATS && 1u << idx != (uint32_t)caveat)

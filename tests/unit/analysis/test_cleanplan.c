@@ -224,8 +224,15 @@ T_TEST(a_region_without_a_board_is_judged_by_all_holders)
     T_EQ(plan.regions[0].slot_count, 1);
     find_process(DEAD)->is_alive = true; /* a process without a device, for example */
     find_process(DEAD)->pid_levels = 1;
-    find_process(DEAD)->nodes_known = true;
     T_EQ(why_of_only(), TTS_CLEANWHY_OWNER);
+    find_process(DEAD)->nodes_known = true;
+    T_EQ(why_of_only(), TTS_CLEANWHY_NONE);
+    make_host();
+    /* The clock was set after the last update: LIVE seems to have started later. */
+    view.regions[0].id = 99;
+    find_process(LIVE)->start_ns = 4000 * (uint64_t)SECOND;
+    T_EQ(why_of_only(), TTS_CLEANWHY_OWNER);
+    T_EQ(plan.regions[0].pid, LIVE);
     make_host();
     view.regions[0].id = UINT64_C(0x5aa5000000000003); /* simulated */
     T_EQ(why_of_only(), TTS_CLEANWHY_NO_BOARD);

@@ -346,6 +346,82 @@ T_TEST(a_child_that_inherited_the_open_device_is_not_dead)
     release_host(&host);
 }
 
+T_TEST(an_idle_region_says_nothing_about_a_process_that_is_not_registered)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    add_region(&host, ASIC, 0);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->state, TTS_LIVE_LIVE);
+    T_TRUE(device->caveats & TTS_CAVEAT_NOT_TRACKED);
+    T_TRUE(!device->pools[TTS_POOL_DRAM].allocated_known);
+    T_TRUE(!device->pools[TTS_POOL_DRAM].free_known && !device->cb_known);
+    release_host(&host);
+}
+
+T_TEST(a_tracked_process_beside_one_without_counters_is_reported)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+    add_holder(chip, 200);
+    add_holder(chip, 300);
+    add_process(&host, 200, 1);
+    add_process(&host, 300, 1);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    T_TRUE(judge(&host)->caveats & TTS_CAVEAT_NOT_TRACKED);
+    T_EQ(host.frame.devices->process_count, 2);
+    release_host(&host);
+}
+
+T_TEST(a_holder_that_has_ended_may_have_a_child_that_owns_the_slot)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1)->is_alive = false;
+    add_slot(add_region(&host, ASIC, 1), 201, 4096);
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    T_EQ(host.frame.devices->state, TTS_LIVE_LIVE);
+    release_host(&host);
+}
+
+T_TEST(a_node_of_another_chip_does_not_make_an_owner)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 1, ASIC), 200);
+    add_process(&host, 200, 1);
+    struct tts_seenprocess *other = add_process(&host, 201, 1);
+    other->nodes_known = true;
+    other->nodes = 1; /* node 0 */
+    add_slot(add_region(&host, ASIC, 1), 201, 4096);
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_DEAD);
+    host.view.processes[1].nodes = 2;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    release_host(&host);
+}
+
+T_TEST(a_buffer_log_that_was_read_in_part_replaces_nothing)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    struct tts_seenbuffers *log = tts_hostview_add_buffers(&host.view);
+    log->pid = 200;
+    log->devices_known = true;
+    log->device_count = 1;
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->source, TTS_LIVESOURCE_REGION);
+    T_TRUE(device->caveats & TTS_CAVEAT_PART_LOG);
+    T_EQ(device->pools[TTS_POOL_DRAM].allocated_bytes, 4096);
+    release_host(&host);
+}
+
 T_TEST(a_process_on_a_simulated_chip_opens_no_node)
 {
     struct host host;
@@ -357,9 +433,14 @@ T_TEST(a_process_on_a_simulated_chip_opens_no_node)
     judge(&host);
     T_EQ(host.frame.devices[1].state, TTS_LIVE_LIVE);
     T_EQ(host.frame.devices[1].processes[0].state, TTS_LIVEPROCESS_LIVE);
+    strcpy(host.view.processes[0].comm, "renamed");
+    judge(&host);
+    T_EQ(host.frame.devices[1].processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    /* No list exists that would show that nobody uses a simulated chip. */
     host.view.processes[0].is_alive = false;
     judge(&host);
-    T_EQ(host.frame.devices[1].state, TTS_LIVE_PHANTOM);
+    T_EQ(host.frame.devices[1].processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    T_EQ(host.frame.devices[1].processes[0].reason, TTS_LIVEREASON_NO_BOARD);
     release_host(&host);
 }
 
