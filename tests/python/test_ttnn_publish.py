@@ -9,6 +9,7 @@ import threading
 import time
 import types
 import unittest
+import weakref
 from pathlib import Path
 from unittest import mock
 
@@ -173,6 +174,38 @@ class PublishTest(unittest.TestCase):
         self.wait_for(lambda: gc.collect() is not None and not sampler.is_running)
         self.assertIsNone(sampler.failure)
 
+    def test_a_device_without_weak_references_is_sampled_until_it_is_closed(self):
+        class Bare:
+            __slots__ = ("is_open",)
+            get_device_ids = Device.get_device_ids
+
+        self.device = Bare()
+        self.device.is_open = True
+        with self.assertRaises(TypeError):
+            weakref.ref(self.device)
+        sampler = self.publish()
+        self.wait_for(lambda: self.samples)
+        self.ttnn.close_device(self.device)
+        self.assertFalse(sampler.is_running)
+        self.assertIsNone(sampler.failure)
+        self.assertEqual(self.ttnn.asked_after_close, 0)
+        self.assertIsNone(sampler._device())
+
+    def test_a_close_function_is_wrapped_in_the_module_that_defines_it(self):
+        home = types.ModuleType("ttnn.device")
+
+        def close_device(device):
+            device.is_open = False
+
+        close_device.__module__ = "ttnn.device"
+        home.close_device = self.ttnn.close_device = close_device
+        with mock.patch.dict(sys.modules, {"ttnn.device": home}):
+            sampler = self.publish()
+            self.wait_for(lambda: self.samples)
+            home.close_device(self.device)  # as ttnn.manage_device() does
+        self.assertFalse(sampler.is_running)
+        self.assertEqual(self.ttnn.asked_after_close, 0)
+
     def test_stop_may_be_called_from_the_callback_and_twice(self):
         box, may_stop, done = [], threading.Event(), threading.Event()
 
@@ -189,7 +222,7 @@ class PublishTest(unittest.TestCase):
         self.assertEqual(box[0].samples, 1)
 
     def test_a_wrong_interval_or_runtime_is_refused(self):
-        for interval in (0, -1, float("nan")):
+        for interval in (0, -1, float("nan"), float("inf")):
             with self.assertRaises(ValueError):
                 sampling.publish(self.device, interval=interval)
         del self.ttnn.get_memory_view

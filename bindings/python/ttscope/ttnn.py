@@ -96,13 +96,22 @@ def _pool(ttnn: Any, device: Any, name: str) -> Sample:
     }
 
 
+def _hold(device: Any) -> Callable[[], Any]:
+    """Returns a function that returns the device, or None if it is gone. Devices of many
+    runtimes allow no weak reference: the sampler then keeps the device until stop()."""
+    try:
+        return weakref.ref(device)
+    except TypeError:
+        return lambda: device
+
+
 class Sampler:
     """Samples a device until stop(), the end of a `with` block, or the end of the device.
     publish() makes one. Any thread may call stop()."""
 
     def __init__(self, device: Any, interval: float, target: Target) -> None:
         self._ttnn = _runtime()
-        self._device = weakref.ref(device)
+        self._device = _hold(device)
         self._facts = _describe(self._ttnn, device)
         self._interval = interval
         self._file: Optional[TextIO] = None
@@ -141,6 +150,7 @@ class Sampler:
         if self._thread.is_alive() and threading.current_thread() is not self._thread:
             self._thread.join()
         with self._turn:
+            self._device = lambda: None
             if self._file is not None:
                 self._file.close()
                 self._file = None
@@ -192,6 +202,7 @@ class Sampler:
             if self._end.wait(max(0.0, due - time.monotonic())):
                 break
         self._end.set()
+        self._device = lambda: None
 
 
 def _stop_samplers_of(device: Any) -> None:
@@ -217,6 +228,10 @@ def _wrap_closers(ttnn: Any) -> None:
             wrapped.__name__ = getattr(close, "__name__", name)
             wrapped.__doc__ = getattr(close, "__doc__", None)
             setattr(ttnn, name, wrapped)
+            # The context managers of ttnn call the function of the module that defines it.
+            home = sys.modules.get(getattr(close, "__module__", None) or "")
+            if home is not None and getattr(home, name, None) is close:
+                setattr(home, name, wrapped)
 
 
 def publish(device: Any, interval: float = 1.0, to: Optional[Target] = None) -> Sampler:
@@ -228,14 +243,15 @@ def publish(device: Any, interval: float = 1.0, to: Optional[Target] = None) -> 
     ``ttscope-memory-<pid>.jsonl`` in the current directory. Lines are added to a file that
     exists.
 
-    Returns the sampler. It holds the device weakly, and ends before ttnn.close_device() or
+    Returns the sampler. It holds the device weakly if the runtime allows weak references, and
+    ends before ttnn.close_device() or
     ttnn.close_mesh_device() closes the device. If a device is closed in another way, call
     ``stop()`` first. A failure of the runtime or of `to` ends the sampler with a message; it
     raises nothing into the program.
     """
-    if not interval >= SHORTEST_INTERVAL:
+    if not SHORTEST_INTERVAL <= interval < threading.TIMEOUT_MAX:
         raise ValueError(f"invalid interval {interval!r}: expected a number of seconds from "
-                         f"{SHORTEST_INTERVAL}")
+                         f"{SHORTEST_INTERVAL} to {threading.TIMEOUT_MAX:.0f}")
     ttnn = _runtime()
     if not hasattr(ttnn, "get_memory_view"):
         raise RuntimeError("this ttnn has no get_memory_view(): the memory of its devices cannot "
