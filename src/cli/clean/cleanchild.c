@@ -43,7 +43,11 @@ enum tts_status tts_cleanchild_run(struct tts_regionclean *clean, const char *ro
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    *shared = (struct shared_result){.clean = *clean};
+    /* Stays if the child ends without an answer. */
+    *shared = (struct shared_result){.clean = *clean, .status = TTS_E_BUSY};
+    (void)tts_error_set(&shared->err, TTS_E_BUSY,
+                        "cannot clean region %" PRIu64 ": the process that cleans it has ended",
+                        clean->region->id);
     enum tts_status status = TTS_OK;
     pid_t child = fork();
     if (child == 0)

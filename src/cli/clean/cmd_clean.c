@@ -560,13 +560,18 @@ static int do_clean(struct clean_work *work)
 static int run_clean(struct tts_job *job, void *values)
 {
     struct clean_work work = {.job = job, .options = values, .root = tts_livehost_root()};
-    struct tts_error err = {0};
     work.plan = &work.first.plan;
-    if (tts_livehost_open(work.root, NULL, &work.host, &err) != TTS_OK)
-        return tts_job_commit(job, fail_clean_work(&work, &err) ? TTS_EXIT_INPUT : 0);
+    int code = tts_livehost_arg_open(job->command, &work.host);
+    if (code != TTS_EXIT_DONE)
+        return code;
+    if (work.options->json && !work.options->yes && !work.options->dry_run) {
+        tts_livehost_close(work.host);
+        return tts_job_usage(job,
+                             "'--json' asks no question: give '--yes' or '--dry-run', too");
+    }
     init_sight(&work.first);
     init_sight(&work.second);
-    int code = do_clean(&work);
+    code = do_clean(&work);
     if (work.outcomes) {
         const struct tts_alloc *alloc = work.first.plan.alloc;
         alloc->free(alloc->ctx, work.outcomes, work.outcome_count * sizeof *work.outcomes);

@@ -371,16 +371,6 @@ static int run_frames(struct top *top)
     }
 }
 
-static int open_host(struct top *top)
-{
-    struct tts_error err = {0};
-    enum tts_status status = tts_livehost_open(tts_livehost_root(), NULL, &top->host, &err);
-    if (status == TTS_OK)
-        return TTS_EXIT_DONE;
-    tts_job_fail(top->job, NULL, &err);
-    return status == TTS_E_IO ? TTS_EXIT_DEVICE : TTS_EXIT_INPUT;
-}
-
 static bool init_top(struct top *top)
 {
     tts_hostview_init(&top->seen, NULL);
@@ -408,7 +398,7 @@ static int run_top(struct tts_job *job, void *values)
     const struct top_options *options = values;
     struct top top = {.job = job, .options = options};
     top.period_ms = choose_period(job, options);
-    int code = open_host(&top);
+    int code = tts_livehost_arg_open(job->command, &top.host);
     if (code != TTS_EXIT_DONE)
         return code;
     if (init_top(&top)) {

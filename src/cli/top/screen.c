@@ -127,6 +127,7 @@ void tts_screen_open(struct tts_screen *screen, bool wants_in_place,
     if (!screen->is_in_place)
         return;
     set_handler(SIGHUP, hang_up_in_place);
+    set_handler(SIGQUIT, hang_up_in_place);
     set_handler(SIGTSTP, stop_in_place);
     set_handler(SIGCONT, interrupt_sleep);
     set_handler(SIGWINCH, interrupt_sleep);
