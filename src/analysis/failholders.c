@@ -84,8 +84,7 @@ static bool is_larger_op(const void *ctx, const void *a, const void *b)
     return strcmp(x->op ? x->op : "", y->op ? y->op : "") < 0;
 }
 
-/* Returns whether the message is about a pool whose buffers can be listed. */
-static bool has_buffers(const struct tts_failmsg *msg)
+bool tts_failholders_fits(const struct tts_failmsg *msg)
 {
     bool is_space = msg->family <= TTS_FAILMSG_D2;
     bool is_l1 = msg->family == TTS_FAILMSG_ADDR || msg->family == TTS_FAILMSG_CB ||
@@ -98,7 +97,7 @@ enum tts_status tts_failholders_new(const struct tts_failmsg *msg,
                                     struct tts_error *err)
 {
     const struct tts_follow_config config = {0};
-    if (!has_buffers(msg))
+    if (!tts_failholders_fits(msg))
         return tts_error_set(err, TTS_E_NOT_FOUND, "no buffers belong to this failure");
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_failholders *holders = alloc->alloc(alloc->ctx, sizeof *holders);

@@ -102,6 +102,8 @@ struct tts_failholders {
     uint64_t bank_start, bank_end;
 };
 
+/* Returns whether the message is about a pool whose buffers can be listed. */
+bool tts_failholders_fits(const struct tts_failmsg *msg);
 /* Begins the search. *msg is copied. Returns TTS_E_NOT_FOUND if the message is not about memory
  * in which buffers could be listed, TTS_E_NOMEM if there is no memory. */
 TTS_NODISCARD enum tts_status tts_failholders_new(const struct tts_failmsg *msg,

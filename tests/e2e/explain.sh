@@ -84,6 +84,18 @@ run "$ttscope" explain "Out of Memory: Not enough space to allocate 557056 B L1 
 expect_code 0
 expect_sentence "4096 B (fp32), 2048 B (bf16) or 1088 B (bfp8): all match"
 
+# The advice to free a buffer has the command that names the buffers, if the text is a file.
+commands() { # arguments
+    "$ttscope" explain --json "$@" | jq -c '[.failures[].advice[].command | select(. != null)]'
+}
+cat "$golden/clash.txt" "$golden/fragmentation.txt" >find.log
+[ "$(commands find.log)" = '["ttscope explain find.log --with RECORDING","ttscope explain find.log --line 2 --with RECORDING","ttscope devices p100"]' ] ||
+    fail "wanted the commands that find the buffers: $(commands find.log)"
+[ "$(commands - <"$golden/clash.txt")" = '[]' ] || fail "wanted no command for a pipe"
+[ "$(commands "$golden/svc.txt")" = '[]' ] || fail "wanted no command for a service core"
+run "$ttscope" explain "$(cat "$golden/clash.txt")"
+[[ $out != *RECORDING* && $out != *'names the buffers'* ]] || fail "wanted no command for words"
+
 # ---- several failures ----
 
 # The answer comes first. The table is in the order of the lines, not of the kinds of failures.
@@ -108,8 +120,8 @@ agree() { # log
     [ "$(jq -c '.failures' <<<"$out")" = "$(cat explained)" ] || fail "show and explain differ in '$1'"
     cat "$logs/one_run.log" "$1" >both.log
     run "$ttscope" analyze --json --logs both.log
-    [ "$(jq -c '.logs[0].failures | map(del(.line, .last_line, .op_line, .op, .op_source))' <<<"$out")" = \
-        "$(jq -c 'map(del(.line, .last_line, .op_line, .op, .op_source))' explained)" ] ||
+    [ "$(jq -c '.logs[0].failures | map(del(.line, .last_line, .op_line, .op, .op_source, .advice[].command))' <<<"$out")" = \
+        "$(jq -c 'map(del(.line, .last_line, .op_line, .op, .op_source, .advice[].command))' explained)" ] ||
         fail "analyze and explain differ in '$1'"
     [ "$(jq -c '.logs[0].failures' <<<"$out")" = "$("$ttscope" explain --json both.log | jq -c '.failures')" ] ||
         fail "analyze and explain differ in '$1' after a summary"
@@ -125,11 +137,15 @@ for log in "$corpus"/logs/tt-metal_sharded_norm_grid_probe_rect.log "$corpus"/lo
 done
 cp "$golden/run.log" run.log
 gzip -k run.log
+# The commands name the file as it was given.
 run sh -c '"$1" show --json run.log.gz' sh "$ttscope"
-[ "$(jq -c '.failures' <<<"$out")" = "$("$ttscope" explain --json run.log | jq -c '.failures')" ] ||
+[ "$(jq -c '.failures' <<<"$out")" = "$("$ttscope" explain --json run.log.gz | jq -c '.failures')" ] ||
+    fail "show differs for a compressed log"
+[ "$(jq -c '.failures | map(del(.advice[].command))' <<<"$out")" = \
+    "$("$ttscope" explain --json run.log | jq -c '.failures | map(del(.advice[].command))')" ] ||
     fail "show differs for a compressed log"
 run sh -c '"$1" show --json - <run.log' sh "$ttscope"
-[ "$(jq -c '.failures' <<<"$out")" = "$("$ttscope" explain --json run.log | jq -c '.failures')" ] ||
+[ "$(jq -c '.failures' <<<"$out")" = "$("$ttscope" explain --json - <run.log | jq -c '.failures')" ] ||
     fail "show differs for a pipe"
 run sh -c 'cat run.log | "$1" show -' sh "$ttscope"
 expect_code 0

@@ -155,7 +155,9 @@ static bool is_file(const char *operand)
 static void explain_one(struct tts_explained *out, const struct explain_text *text,
                         const struct tts_failentry *entry)
 {
+    const struct tts_failentry *first = tts_faillog_first(&text->log);
     tts_explained_make(out, entry, text->path);
+    out->view.is_first = first && first->msg.line == entry->msg.line;
     if (text->holders && entry == text->full)
         tts_explained_add_holders(out, text->holders, text->with_path);
 }

@@ -20,6 +20,7 @@ struct tts_failview {
     const struct tts_failadvice *advice;
     uint64_t count, last_line; /* how often the message is in the text, and where last */
     const char *path;          /* of the text; NULL: the text is from the command line */
+    bool is_first;             /* `ttscope explain` of the text needs no --line */
     /* The buffers that held the memory, and the file that they are from; NULL: not asked. */
     const struct tts_failholders *holders;
     const char *with_path;
@@ -62,6 +63,8 @@ void tts_failview_text_details(const struct tts_failview *view, FILE *out);
 /* Writes the short answer about the log at `path` ("-": standard input): the headline, and the
  * command that explains the failure. */
 void tts_failview_ending(const struct tts_failending *ending, const char *path, FILE *out);
+/* Returns whether a shell takes the path as it is, and the path names a file. */
+bool tts_failview_path_is_plain(const char *path);
 /* Writes the command that explains the failure, without options for the terminal. Returns
  * `out`, or NULL if the log has no path that a shell takes as it is. */
 const char *tts_failview_command(char out[TTS_FAILVIEW_COMMAND_MAX],

@@ -38,18 +38,24 @@ void tts_faillog_json(const struct tts_faillog *log, const char *path, struct tt
     tts_json_array(json, "failures");
     for (size_t i = 0; i < log->count; i++) {
         tts_explained_make(&explained, &log->entries[i], path);
+        explained.view.is_first = &log->entries[i] == tts_faillog_first(log);
         tts_failview_json(&explained.view, json);
     }
     tts_json_array_end(json);
 }
 
-const char *tts_failview_command(char out[TTS_FAILVIEW_COMMAND_MAX],
-                                 const struct tts_failending *ending, const char *path)
+bool tts_failview_path_is_plain(const char *path)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                 "0123456789_-+=./,:@%";
+    return path[0] != '\0' && path[0] != '-' && path[strspn(path, plain)] == '\0';
+}
+
+const char *tts_failview_command(char out[TTS_FAILVIEW_COMMAND_MAX],
+                                 const struct tts_failending *ending, const char *path)
+{
     char option[40] = "";
-    if (path[0] == '-' || path[strspn(path, plain)] != '\0')
+    if (!tts_failview_path_is_plain(path))
         return NULL;
     if (!ending->is_first)
         snprintf(option, sizeof option, " --line %" PRIu64, ending->line);

@@ -553,11 +553,40 @@ static say_advice_kind *const advice_writers[] = {
     [TTS_FAILADVICE_RULE] = say_rule,
 };
 
+/* Writes the command that lists the buffers in memory, so that the user sees which to free.
+ * Returns NULL if a file would not help, if one was given already, or if the text is no file.
+ */
+static const char *put_with_command(char out[TTS_FAILVIEW_COMMAND_MAX],
+                                    const struct tts_failview *view)
+{
+    char option[40] = "";
+    if (view->holders || !view->path || !tts_failview_path_is_plain(view->path) ||
+        !tts_failholders_fits(view->msg))
+        return NULL;
+    if (!view->is_first)
+        snprintf(option, sizeof option, " --line %" PRIu64, view->msg->line);
+    int need = snprintf(out, TTS_FAILVIEW_COMMAND_MAX, "ttscope explain %s%s --with RECORDING",
+                        view->path, option);
+    return need < TTS_FAILVIEW_COMMAND_MAX ? out : NULL;
+}
+
+/* Returns whether the advice is to free buffers that the message does not name. */
+static bool is_about_buffers(enum tts_failadvice_kind kind)
+{
+    return kind == TTS_FAILADVICE_FREE || kind == TTS_FAILADVICE_NEIGHBOUR ||
+           kind == TTS_FAILADVICE_MOVE_L1;
+}
+
 const char *tts_failview_advice_text(char out[TTS_FAILVIEW_LINE_MAX],
                                      const struct tts_failview *view, size_t idx)
 {
     struct advice advice = {view, &view->advice->items[idx]};
+    char command[TTS_FAILVIEW_COMMAND_MAX];
     advice_writers[advice.item->kind](out, &advice);
+    size_t len = strlen(out);
+    if (is_about_buffers(advice.item->kind) && put_with_command(command, view))
+        snprintf(out + len, TTS_FAILVIEW_LINE_MAX - len,
+                 "; a recording or a graph trace of the run names the buffers");
     return out;
 }
 
@@ -572,6 +601,8 @@ const char *tts_failview_advice_command(char out[TTS_FAILVIEW_COMMAND_MAX],
                                         const struct tts_failview *view, size_t idx)
 {
     const struct tts_failadvice_item *item = &view->advice->items[idx];
+    if (is_about_buffers(item->kind))
+        return put_with_command(out, view);
     if (item->kind == TTS_FAILADVICE_DEVICE)
         snprintf(out, TTS_FAILVIEW_COMMAND_MAX, "ttscope devices %s", item->preset->name);
     else if (item->kind == TTS_FAILADVICE_L1_SMALL)
