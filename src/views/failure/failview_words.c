@@ -244,14 +244,15 @@ static void say_others(char *out, const struct advice *a)
 static void say_l1_small(char *out, const struct advice *a)
 {
     char need[AMOUNT_MAX];
+    uint64_t used = value_of(a, TTS_FAILMSG_ALLOCATED);
     put_text(out,
              "open the device with l1_small_size=%" PRIu64 " or more (now %" PRIu64
-             "): %s in use and needed, rounded up to a multiple of 64 B, because the runtime "
+             "): %s %s, rounded up to a multiple of 64 B, because the runtime "
              "rounds the size up to the DRAM alignment (64 B on Blackhole, 32 B on Wormhole); "
              "L1 then has that much less",
              a->item->bytes, value_of(a, TTS_FAILMSG_BANK),
-             format_amount(need,
-                           value_of(a, TTS_FAILMSG_ALLOCATED) + value_of(a, TTS_FAILMSG_NEED)));
+             format_amount(need, used + value_of(a, TTS_FAILMSG_NEED)),
+             used > 0 ? "in use and needed" : "needed");
 }
 
 static void say_trace_size(char *out, const struct advice *a)
