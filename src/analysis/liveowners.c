@@ -293,16 +293,22 @@ static void set_nominal_pools(struct tts_livedevice *device, const char *preset)
         device->dram_channels = (uint32_t)(banks->value / channel_banks->value);
 }
 
-static void set_allocated(struct tts_livedevice *device, const struct tts_counters *counters)
+/* `left` are the bytes among `counters` that dead processes left behind: they are not taken. */
+static void set_allocated(struct tts_livedevice *device, const struct tts_counters *counters,
+                          const struct tts_counters *left)
 {
     for (int i = 0; i < TTS_POOLS; i++) {
         struct tts_livepool *pool = &device->pools[i];
         pool->allocated_known = counters->known >> i & 1;
         pool->allocated_bytes = counters->bytes[i];
-        pool->free_known = pool->allocated_known && pool->total_known &&
-                           pool->allocated_bytes <= pool->total_bytes;
+        uint64_t left_bytes = left->known >> i & 1 ? left->bytes[i] : 0;
+        pool->left_over_bytes =
+            left_bytes < pool->allocated_bytes ? left_bytes : pool->allocated_bytes;
+        uint64_t taken = pool->allocated_bytes - pool->left_over_bytes;
+        pool->free_known =
+            pool->allocated_known && pool->total_known && taken <= pool->total_bytes;
         pool->free_is_limit = pool->free_known;
-        pool->free_bytes = pool->free_known ? pool->total_bytes - pool->allocated_bytes : 0;
+        pool->free_bytes = pool->free_known ? pool->total_bytes - taken : 0;
         if (pool->allocated_known && pool->total_known && !pool->free_known)
             device->caveats |= TTS_CAVEAT_OVER_NOMINAL;
     }
@@ -413,7 +419,7 @@ static void set_region_caveats(struct tts_livedevice *device,
 
 /* What the regions of one device add up to. */
 struct region_sum {
-    struct tts_counters total, owned;
+    struct tts_counters total, owned, dead;
     uint64_t references;
     size_t slots, live, not_visible, readable;
 };
@@ -438,6 +444,8 @@ static enum tts_status add_region_slots(const struct tts_hostview *view,
         if (process->shared_by > 1)
             device->caveats |= TTS_CAVEAT_SHARED_SLOT;
         add_counters(&sum->owned, &region->slots[i].counters);
+        if (process->state == TTS_LIVEPROCESS_DEAD)
+            add_counters(&sum->dead, &region->slots[i].counters);
         sum->slots++;
     }
     return TTS_OK;
@@ -508,7 +516,7 @@ static void set_region_state(const struct tts_hostview *view, const struct owner
         device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;
         snprintf(device->reason, sizeof device->reason,
                  "no process has the chip open: the bytes are left over from processes that "
-                 "were killed");
+                 "were killed, and 'ttscope clean' removes them");
     }
 }
 
@@ -549,7 +557,9 @@ static enum tts_status judge_regions(const struct tts_hostview *view,
             return TTS_E_NOMEM;
     if (sum.readable > 0) {
         set_region_state(view, &room, &sum, device);
-        set_allocated(device, &sum.total);
+        /* Without a process, also the bytes that belong to no entry are left over. */
+        set_allocated(device, &sum.total,
+                      device->state == TTS_LIVE_LIVE ? &sum.dead : &sum.total);
         if (sum.references == 0 && device->state == TTS_LIVE_LIVE && sum.live == 0)
             forget_zeros(device);
     }
@@ -773,7 +783,7 @@ static void use_logs(struct tts_livedevice *device)
         return;
     bool has_cb = device->cb_known;
     uint64_t cb_bytes = device->cb_bytes;
-    set_allocated(device, &sum);
+    set_allocated(device, &sum, &(struct tts_counters){0});
     device->cb_known = has_cb;
     device->cb_bytes = cb_bytes;
     device->source = TTS_LIVESOURCE_INSPECTOR;
@@ -851,6 +861,8 @@ static void set_view_pools(struct tts_livedevice *device, struct tts_liveprocess
                                       .free_bytes = seen->free_bytes,
                                       .largest_free_bytes = seen->largest_free_bytes,
                                       .buffers = seen->buffers};
+        if (process->state == TTS_LIVEPROCESS_DEAD)
+            pool->left_over_bytes = pool->allocated_bytes;
         process->counters.known |= 1u << i;
         process->counters.bytes[i] = seen->allocated_bytes;
     }

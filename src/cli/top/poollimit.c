@@ -69,7 +69,8 @@ static const struct tts_liveprocess *find_main_holder(const struct tts_livedevic
     const struct tts_liveprocess *found = NULL;
     for (size_t i = 0; i < device->process_count; i++) {
         const struct tts_liveprocess *process = &device->processes[i];
-        if (!(process->counters.known >> pool & 1) || process->counters.bytes[pool] == 0)
+        if (process->state == TTS_LIVEPROCESS_DEAD || !(process->counters.known >> pool & 1) ||
+            process->counters.bytes[pool] == 0)
             continue;
         if (!found || process->counters.bytes[pool] > found->counters.bytes[pool])
             found = process;
@@ -77,11 +78,13 @@ static const struct tts_liveprocess *find_main_holder(const struct tts_livedevic
     return found;
 }
 
+/* `pool` has only the bytes that count. */
 static void describe_passed(const struct tts_livedevice *device,
-                            const struct tts_poollimit *limit, uint32_t share,
+                            const struct tts_livepool *pool, const struct tts_poollimit *limit,
                             char out[TTS_POOLLIMIT_TEXT_MAX])
 {
-    const struct tts_livepool *pool = &device->pools[limit->pool];
+    uint32_t share = 0;
+    tts_livepool_share(pool, &share);
     const struct tts_liveprocess *process = find_main_holder(device, limit->pool);
     char percent[TTS_LIVETEXT_PERCENT_MAX], above[TTS_LIVETEXT_PERCENT_MAX];
     char allocated[TTS_LIVETEXT_SIZE_MAX], total[TTS_LIVETEXT_SIZE_MAX];
@@ -95,8 +98,7 @@ static void describe_passed(const struct tts_livedevice *device,
         tts_livesize_text(total, pool->total_bytes),
         tts_livepercent_text(above, limit->millionths));
     if (process)
-        snprintf(out + used, TTS_POOLLIMIT_TEXT_MAX - (size_t)used, "%sprocess %s holds %s",
-                 process->state == TTS_LIVEPROCESS_DEAD ? "the dead " : "",
+        snprintf(out + used, TTS_POOLLIMIT_TEXT_MAX - (size_t)used, "process %s holds %s",
                  tts_liveprocess_name(name, process),
                  tts_livesize_text(held, process->counters.bytes[limit->pool]));
     else
@@ -110,14 +112,15 @@ bool tts_poollimits_passed(const struct tts_poollimits *limits,
     for (size_t i = 0; i < frame->device_count; i++)
         for (size_t j = 0; j < limits->count; j++) {
             const struct tts_poollimit *limit = &limits->limits[j];
-            const struct tts_livepool *pool = &frame->devices[i].pools[limit->pool];
+            struct tts_livepool pool = frame->devices[i].pools[limit->pool];
             uint32_t share;
+            pool.allocated_bytes -= pool.left_over_bytes;
             /* The exact numbers are compared, because the share is rounded. */
-            if (!tts_livepool_share(pool, &share) ||
-                (double)pool->allocated_bytes * 1e6 <=
-                    (double)pool->total_bytes * limit->millionths)
+            if (!tts_livepool_share(&pool, &share) ||
+                (double)pool.allocated_bytes * 1e6 <=
+                    (double)pool.total_bytes * limit->millionths)
                 continue;
-            describe_passed(&frame->devices[i], limit, share, out);
+            describe_passed(&frame->devices[i], &pool, limit, out);
             return true;
         }
     return false;
@@ -133,7 +136,7 @@ bool tts_poollimits_unknown(struct tts_poollimits *limits, const struct tts_live
             const struct tts_livepool *pool = &device->pools[limit->pool];
             uint32_t share;
             if (limit->is_reported || device->state == TTS_LIVE_IDLE ||
-                tts_livepool_share(pool, &share))
+                device->state == TTS_LIVE_PHANTOM || tts_livepool_share(pool, &share))
                 continue;
             limit->is_reported = true;
             snprintf(out, TTS_POOLLIMIT_TEXT_MAX,

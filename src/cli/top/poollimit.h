@@ -19,13 +19,15 @@ struct tts_poollimits {
 /* Stores "POOL=PERCENT%"; see tts_option.take. `target` is a struct tts_poollimits. */
 enum tts_status tts_poollimits_take(void *target, const char *text, struct tts_error *err);
 
-/* Returns whether a pool of the frame is above its limit. The first such pool is described in
+/* Returns whether a pool of the frame is above its limit. Bytes that dead processes left behind
+ * do not count. The first such pool is described in
  * `out`: pool, device and the process that holds most of the pool. */
 bool tts_poollimits_passed(const struct tts_poollimits *limits,
                            const struct tts_liveframe *frame, char out[TTS_POOLLIMIT_TEXT_MAX]);
 
 /* Finds the first pool with a limit whose use cannot be judged because its size or its use is
- * unknown, and that was not reported. A device that no process uses needs no judgement. Marks
+ * unknown, and that was not reported. A device that no process uses
+ * needs no judgement. Marks
  * the limit as reported. Returns false if there is none. */
 bool tts_poollimits_unknown(struct tts_poollimits *limits, const struct tts_liveframe *frame,
                             char out[TTS_POOLLIMIT_TEXT_MAX]);

@@ -52,6 +52,9 @@ struct tts_livepool {
     enum tts_livetotal total_source;
     uint32_t banks;
     uint64_t total_bytes, allocated_bytes, free_bytes, largest_free_bytes, buffers;
+    /* Bytes of `allocated_bytes` that belong to processes that have ended. They are counted,
+     * but programs can use them. */
+    uint64_t left_over_bytes;
 };
 
 enum tts_liveprocess_state {

@@ -87,7 +87,8 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
         {"cb_cached", "circular buffers are those of all cached programs, not only of the "
                       "running ones"},
         {"sum_differs", "the bytes of the processes do not add up to the total"},
-        {"left_over", "the total contains bytes of processes that have ended"},
+        {"left_over", "the total contains bytes of processes that have ended: 'ttscope clean' "
+                      "removes them"},
         {"not_tracked", "a process holds the chip, but its buffers are not counted"},
         {"sampled", "the numbers are read from time to time: peaks in between are missed"},
         {"shared_slot", "processes of two containers share one entry: their bytes cannot be "

@@ -121,8 +121,11 @@ T_TEST(a_nominal_total_bounds_what_is_free_and_leaves_the_rest_unknown)
 {
     struct host host;
     init_host(&host);
-    add_chip(&host, 0, ASIC);
-    add_region(&host, ASIC, 0)->total.bytes[TTS_COUNTER_DRAM] = 1000;
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    struct tts_seenregion *region = add_region(&host, ASIC, 1);
+    add_slot(region, 200, 1000);
+    region->total.bytes[TTS_COUNTER_DRAM] = 1000;
     const struct tts_livepool *pools = judge(&host)->pools;
     const struct tts_livepool *dram = &pools[TTS_POOL_DRAM];
     T_TRUE(dram->total_known && dram->total_source == TTS_LIVETOTAL_NOMINAL);
@@ -162,6 +165,10 @@ T_TEST(a_region_without_holders_is_a_phantom_and_its_processes_are_dead)
     T_EQ(device->processes[0].state, TTS_LIVEPROCESS_DEAD);
     T_TRUE(device->caveats & TTS_CAVEAT_LEFT_OVER);
     T_TRUE(!device->processes[0].pid_known && device->processes[0].container_pid == 200);
+    /* The next program can use the bytes that nobody holds. */
+    const struct tts_livepool *dram = &device->pools[TTS_POOL_DRAM];
+    T_TRUE(dram->allocated_bytes == 4096 && dram->left_over_bytes == 4096);
+    T_TRUE(dram->free_known && dram->free_is_limit && dram->free_bytes == dram->total_bytes);
     release_host(&host);
 }
 
@@ -181,6 +188,9 @@ T_TEST(a_dead_slot_stays_dead_beside_a_live_holder)
     T_EQ(device->processes[0].state, TTS_LIVEPROCESS_DEAD);
     T_EQ(device->processes[1].state, TTS_LIVEPROCESS_LIVE);
     T_TRUE(device->caveats & TTS_CAVEAT_LEFT_OVER);
+    const struct tts_livepool *dram = &device->pools[TTS_POOL_DRAM];
+    T_TRUE(dram->allocated_bytes == 13096 && dram->left_over_bytes == 9000);
+    T_EQ(dram->free_bytes, dram->total_bytes - 4096);
     release_host(&host);
 }
 

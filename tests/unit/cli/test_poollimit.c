@@ -84,6 +84,8 @@ T_TEST(a_pool_exactly_at_its_limit_is_not_above)
     T_TRUE(!tts_poollimits_passed(&limits, &frame, text));
     pool->allocated_bytes++;
     T_TRUE(tts_poollimits_passed(&limits, &frame, text));
+    pool->left_over_bytes = 1;
+    T_TRUE(!tts_poollimits_passed(&limits, &frame, text));
     tts_liveframe_release(&frame);
 }
 
