@@ -10,6 +10,13 @@ enum { NAME_COLUMNS = 24, USER_COLUMNS = 16, RANGES_MAX = 120, INDENT = 3 };
 
 /* ---- a process ---- */
 
+/* An entry is dead only if all holders of the device are visible and none is in a container. */
+bool tts_liveprocess_is_ended(const struct tts_liveprocess *process)
+{
+    return process->state == TTS_LIVEPROCESS_DEAD && !process->pid_known &&
+           process->container_pid_known;
+}
+
 const char *tts_liveprocess_name(char out[TTS_LIVENAME_MAX],
                                  const struct tts_liveprocess *process)
 {
@@ -20,9 +27,13 @@ const char *tts_liveprocess_name(char out[TTS_LIVENAME_MAX],
     tts_safe_text(user, sizeof user, process->user, USER_COLUMNS);
     if (process->pid_known)
         snprintf(pid, sizeof pid, "%" PRIu32, process->pid);
-    if (process->container_pid_known)
+    if (tts_liveprocess_is_ended(process)) {
+        snprintf(pid, sizeof pid, "%" PRIu32, process->container_pid);
+        snprintf(inside, sizeof inside, " (ended)");
+    } else if (process->container_pid_known) {
         snprintf(inside, sizeof inside, " (%" PRIu32 " in its container)",
                  process->container_pid);
+    }
     if (user[0])
         snprintf(owner, sizeof owner, ", %s", user);
     else if (process->uid_known)

@@ -49,7 +49,11 @@ void tts_livenotes_put(const struct tts_liveview *view, unsigned parts, FILE *ou
 
 enum { TTS_LIVENAME_MAX = 256, TTS_LIVEBYTES_MAX = 256 };
 
-/* Writes "5675 (4 in its container) python3, alice". Returns `out`. */
+/* Returns whether the only number of a process is that of its entry, and no process of a
+ * container may own the entry. The number is the one of the process before it ended. */
+bool tts_liveprocess_is_ended(const struct tts_liveprocess *process);
+/* Writes "5675 (4 in its container) python3, alice" or "5675 (ended) python3". Returns `out`.
+ */
 const char *tts_liveprocess_name(char out[TTS_LIVENAME_MAX],
                                  const struct tts_liveprocess *process);
 /* Writes "DRAM 1.45 GB, L1 52.31 MB": the known numbers above 0. Returns `out`. */

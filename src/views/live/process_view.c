@@ -66,13 +66,15 @@ static enum tts_status add_process(struct tts_table *table, const struct tts_liv
                                    const struct tts_livedevice *device,
                                    const struct tts_liveprocess *process)
 {
-    bool is_wide = view->columns >= WIDE_COLUMNS;
+    bool is_wide = view->columns >= WIDE_COLUMNS, is_ended = tts_liveprocess_is_ended(process);
     char sizes[TTS_COUNTERS][TTS_LIVETEXT_SIZE_MAX], user[TTS_LIVETEXT_MAX];
     char command[COMMAND_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1], age[TTS_LIVETEXT_AGE_MAX];
     struct tts_cell cells[PROCESS_COLUMNS] = {
         [DEVICE] = cell_of_number(device != NULL, device ? device->index : 0),
-        [PID] = cell_of_number(process->pid_known, process->pid),
-        [INSIDE] = cell_of_number(process->container_pid_known, process->container_pid),
+        [PID] = cell_of_number(process->pid_known || is_ended,
+                               is_ended ? process->container_pid : process->pid),
+        [INSIDE] =
+            cell_of_number(process->container_pid_known && !is_ended, process->container_pid),
         [USER] = cell_of_user(process, is_wide ? USER_WIDE_COLUMNS : USER_COLUMNS, user),
         [STATE] = tts_cell_text(process_state_text(process->state)),
         [BUFFERS] = cell_of_number(process->buffers_known, process->buffers),

@@ -78,6 +78,26 @@ T_TEST(the_widest_rows_fit_80_columns)
     tts_liveframe_release(&frame);
 }
 
+T_TEST(a_process_that_has_ended_keeps_its_number)
+{
+    struct tts_liveframe frame;
+    char name[TTS_LIVENAME_MAX];
+    live_init(&frame, LIVE_TABLE_NS);
+    struct tts_livedevice *device = live_add_counted(&frame, 7, 0);
+    struct tts_liveprocess *process = live_add_process(&frame, device, 0);
+    process->pid_known = false;
+    process->container_pid_known = true;
+    process->container_pid = 4242;
+    T_STR_EQ(tts_liveprocess_name(name, process),
+             "unknown (4242 in its container) python3, alice");
+    process->state = TTS_LIVEPROCESS_DEAD;
+    T_STR_EQ(tts_liveprocess_name(name, process), "4242 (ended) python3, alice");
+    struct tts_liveview view = live_view(&frame);
+    view.columns = 80;
+    T_TRUE(live_has(live_written(&view, 'p'), "\n  0 4242     - alice dead  1.50G"));
+    tts_liveframe_release(&frame);
+}
+
 T_TEST(no_process_is_said_in_words)
 {
     struct tts_liveframe frame;
