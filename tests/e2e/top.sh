@@ -53,6 +53,10 @@ expect_out_like "Device 0 (ID: 0)"
 expect_out_like "    Allocated:           72.00 MB (84.7%)"
 expect_out_like "  L1 Allocated: 72.00 MB (84.7%) 84%"
 expect_out_like "  L1_SMALL Allocated: 2.00 MB (unknown)"
+expect_out_like "
+  State: live
+  Id: $id
+"
 expect_out_like "  Process 4242 python3, "
 [[ $out != *$'\e'* ]] || fail "wanted no colours in a pipe"
 [ "$(wc -L <<<"$out")" -le 80 ] || fail "wanted lines of at most 80 columns"

@@ -211,6 +211,10 @@ static void put_device_facts(const struct tts_livedevice *device, FILE *out)
     fprintf(out, "  Circular Buffers: %s\n",
             device->cb_known ? tts_livesize_text(size, device->cb_bytes) : "unknown");
     tts_say(out, 2, "State: %s", tts_livedevice_text(text, device));
+    if (device->unique_id_known)
+        fprintf(out, "  Id: %" PRIu64 "\n", device->unique_id);
+    else
+        fputs("  Id: unknown\n", out);
     put_source(device, out);
     for (size_t i = 0; i < device->process_count && i < PROCESSES_SHOWN; i++)
         put_block_process(&device->processes[i], out);

@@ -110,6 +110,20 @@ static enum tts_status add_processes(struct tts_table *table, const struct tts_l
     return status;
 }
 
+/* Writes the unique ids of the devices that have rows. */
+static void put_device_ids(const struct tts_liveframe *frame, FILE *out)
+{
+    bool has_lines = false;
+    for (size_t i = 0; i < frame->device_count; i++) {
+        const struct tts_livedevice *device = &frame->devices[i];
+        if (device->process_count == 0 || !device->unique_id_known)
+            continue;
+        fprintf(out, "%sDevice %" PRIu32 ", Id: %" PRIu64 "\n", has_lines ? "" : "\n",
+                device->index, device->unique_id);
+        has_lines = true;
+    }
+}
+
 /* Says why processes are hidden: each reason once. */
 static void say_hidden(const struct tts_liveframe *frame, FILE *out)
 {
@@ -140,6 +154,7 @@ enum tts_status tts_liveview_processes(const struct tts_liveview *view, FILE *ou
             tts_table_text(&table, view->columns, out);
         else
             fputs("no process holds a device\n", out);
+        put_device_ids(view->frame, out);
         say_hidden(view->frame, out);
         tts_livenotes_put(view, TTS_LIVENOTES_DEVICES, out);
     }

@@ -59,6 +59,7 @@ T_TEST(every_number_that_is_not_known_is_the_word_unknown)
                           "    Usage: unknown\n"));
     T_TRUE(live_has(text, "\n  L1_SMALL Allocated: unknown\n"));
     T_TRUE(live_has(text, "\n  Circular Buffers: unknown\n"));
+    T_TRUE(live_has(text, "\n  Id: unknown\n"));
     T_TRUE(strstr(text, "0.00 B") == NULL && strstr(text, "0.0%") == NULL);
     tts_liveframe_release(&frame);
 }
@@ -85,7 +86,7 @@ T_TEST(numbers_of_the_board_are_marked_and_free_is_an_upper_bound)
     T_TRUE(live_has(text, "\n  L1 Allocated: 64.31 MB (84.6%) 84%\n"));
     T_TRUE(live_has(text, "\n  DRAM Allocated: 0.00 B (unknown)\n"));
     T_TRUE(live_has(text, "\n  Circular Buffers: 1.50 MB\n  State: live\n"
-                          "  Source: memory region of the runtime (v3)\n"));
+                          "  Id: 7\n  Source: memory region of the runtime (v3)\n"));
     T_TRUE(live_has(text, "\n  Note: only the thread that opened the device is counted"));
     T_TRUE(live_has(text, "\n  Note: capacities are those of the board"));
     tts_liveframe_release(&frame);

@@ -38,6 +38,8 @@ T_TEST(each_process_has_a_row_and_unknown_cells_have_no_number)
         "  0    ?     - ?     hidden     -     -        -     -  -    -   - ?\n"
         "  ?   99     - alice dead   1.50G 52.3M        -     -  -    -  2h evil?[2J?name\n"
         "\n"
+        "Device 0, Id: 7\n"
+        "\n"
         "hidden: the process is alive but cannot be seen from here\n"
         "   - a process outside this container has the chip open, and cannot be seen from\n"
         "     here\n");
