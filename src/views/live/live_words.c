@@ -165,14 +165,12 @@ const char *tts_livezero_text(void)
 
 bool tts_livezero_is(const struct tts_liveframe *frame)
 {
-    bool is_known = false;
     for (size_t i = 0; i < frame->device_count * TTS_POOLS; i++) {
         const struct tts_livepool *pool = &frame->devices[i / TTS_POOLS].pools[i % TTS_POOLS];
-        if (pool->allocated_known && pool->allocated_bytes > 0)
+        if (!pool->allocated_known || pool->allocated_bytes > 0)
             return false;
-        is_known = is_known || pool->allocated_known;
     }
-    return is_known;
+    return frame->device_count > 0;
 }
 
 /* ---- numbers ---- */

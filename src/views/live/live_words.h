@@ -32,8 +32,7 @@ const char *tts_livereason_text(enum tts_livereason reason); /* "" for no reason
 
 /* Returns why a screen of zeros is normal. */
 const char *tts_livezero_text(void);
-/* Returns whether at least one number of allocated bytes is known and all that are known are
- * 0. */
+/* Returns whether there is a device, and all numbers of allocated bytes are known and 0. */
 bool tts_livezero_is(const struct tts_liveframe *frame);
 
 /* Each of the following writes a terminated text and returns `out`. */

@@ -70,11 +70,11 @@ T_TEST(a_device_without_known_bytes_is_not_a_screen_of_zeros)
     struct tts_liveframe frame;
     live_init(&frame, LIVE_BLOCK_NS);
     T_TRUE(!tts_livezero_is(&frame));
-    live_add_unknown(&frame);
-    T_TRUE(!tts_livezero_is(&frame));
     struct tts_livedevice *device = live_add_counted(&frame, 7, 0);
     T_TRUE(!tts_livezero_is(&frame));
     device->pools[TTS_POOL_L1].allocated_bytes = 0;
     T_TRUE(tts_livezero_is(&frame));
+    live_add_unknown(&frame);
+    T_TRUE(!tts_livezero_is(&frame));
     tts_liveframe_release(&frame);
 }
