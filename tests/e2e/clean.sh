@@ -49,6 +49,14 @@ list="1 left-over of dead processes in 1 region, 12.0 MiB:
   region      pid  process  left behind
        7  4194301  python3  8.00 MiB DRAM, 4.00 MiB L1"
 
+# --- no region --------------------------------------------------------------------------------
+make_host refs=0
+rm "$region"
+run "$ttscope" clean
+expect_code 0
+expect_err ""
+expect_out "nothing to clean: there is no memory region"
+
 # --- one dead process beside a live one -------------------------------------------------------
 make_host refs=2 "$dead" "$own"
 hold_chip "$live"
@@ -56,7 +64,8 @@ cp "$region" "$work/before"
 run "$ttscope" clean --dry-run
 expect_code 0
 expect_err ""
-expect_out "$list"
+expect_out "$list
+nothing was changed (--dry-run)"
 run "$ttscope" clean
 expect_code 2
 expect_err "ttscope clean: standard input is no terminal, so you cannot be asked: use '--yes' to remove the entries, or '--dry-run' to list them (see 'ttscope help clean')"

@@ -522,6 +522,15 @@ static int fail_clean_work(const struct clean_work *work, const struct tts_error
     return tts_job_fail(work->job, NULL, err);
 }
 
+static void say_nothing_to_clean(size_t regions)
+{
+    if (regions == 0)
+        puts("nothing to clean: there is no memory region");
+    else
+        printf("nothing to clean: no dead process left anything in %zu region%s\n", regions,
+               tts_say_plural(regions));
+}
+
 static int do_clean(struct clean_work *work)
 {
     const struct clean_options *options = work->options;
@@ -532,15 +541,16 @@ static int do_clean(struct clean_work *work)
     struct clean_sum sum = sum_work(work);
     if (sum.rows == 0) {
         if (!options->json && sum.refused == 0)
-            printf("nothing to clean: no dead process left anything in %zu region%s\n",
-                   work->first.view.region_count,
-                   tts_say_plural(work->first.view.region_count));
+            say_nothing_to_clean(work->first.view.region_count);
         return end_clean(work);
     }
     if (!options->json && print_clean_plan(work) != TTS_OK)
         return fail_clean_work(work, &(struct tts_error){.text = "out of memory"});
-    if (options->dry_run)
+    if (options->dry_run) {
+        if (!options->json)
+            puts("nothing was changed (--dry-run)");
         return end_clean(work);
+    }
     if (!options->yes && !is_terminal)
         return tts_job_usage(work->job,
                              "standard input is no terminal, so you cannot be asked: use "
