@@ -43,6 +43,9 @@ for command in $commands; do
     done < <(grep -oE -e '^  (-.,|   ) --[a-z-]+' <<<"$out" | grep -oE -e '--[a-z-]+')
 done
 run "$ttscope" help ttscope
+for words in "top with --fail-above finds a pool" "doctor finds a problem" "clean leaves a region"; do
+    expect_out_like "$words"
+done
 expect_code 0
 expect_out_like "EXIT STATUS"
 [[ $list == *"'ttscope help TOPIC'"* ]] || fail "wanted the list to say how to read a topic"
