@@ -181,6 +181,20 @@ grep -q "L1.*[89][0-9]\.[0-9]%" "$work/memory.log" || fail "wanted a line for th
 [[ $out == *$'\n'"  State: idle"* ]] || fail "wanted the whole last frame"
 grep -A 5 "Allocated.*[89][0-9]%" "$work/memory.log" | grep -q "L1 Allocated: 72.00 MB (84.7%) 84%" ||
     fail "wanted the pool above 80 %"
+# The filter of the page also finds a full pool.
+filter=$("$ttscope" help top | sed -n 's/^ *grep -qE "\(.*\)" memory.log$/\1/p')
+[ -n "$filter" ] || fail "wanted a filter in the page"
+while read -r megabytes is_found; do
+    l1_bytes "$megabytes"
+    run "$ttscope" top --once
+    found=0
+    grep -qE "$filter" "$work/out" || found=$?
+    [ "$found" -eq "$is_found" ] || fail "wanted $is_found of the filter at $megabytes MB"
+done <<<"7 1
+60 1
+72 0
+85 0
+100 0"
 l1_bytes 60
 run "$ttscope" top --once
 grep -q "L1.*[89][0-9]\.[0-9]%" "$work/out" && fail "wanted no line for the filter below 80 %"
