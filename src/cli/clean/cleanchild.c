@@ -57,7 +57,7 @@ enum tts_status tts_cleanchild_run(struct tts_regionclean *clean, const char *ro
     } else if (wait_for_child(child)) {
         status = shared->status;
         *clean = shared->clean;
-        *err = shared->err;
+        *err = status == TTS_OK ? (struct tts_error){0} : shared->err;
     } else {
         status =
             tts_error_set(err, TTS_E_BUSY,
