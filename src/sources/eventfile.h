@@ -1,5 +1,5 @@
 /* eventfile.h: reads a recording or a graph trace as one sequence of items. The content decides
- * the kind. A graph trace may be compressed (gzip, zstd). One thread. */
+ * the kind. A graph trace may be compressed (gzip, zstd). One thread at a time. */
 #pragma once
 
 #include "model/recording/recfile.h"

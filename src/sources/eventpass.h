@@ -4,7 +4,7 @@
  * (model/item.h). If a recording is damaged in the middle, the pass continues at the next good
  * keyframe, provided that `follow` is set. The difference between the state before the damage
  * and this keyframe is passed on as items too (model/recording/resync.h). Plain data, caller's
- * memory. One thread. */
+ * memory. One thread at a time. */
 #pragma once
 
 #include "model/follow.h"

@@ -109,7 +109,8 @@ enum {
 
 static const char node_prefix[] = "tenstorrent!";
 
-/* Memory for one file of process ids. Each chip's file is read into it in turn. */
+/* Memory for one file of process ids. The files of all chips are read into this memory, one
+ * after the other. */
 struct pid_room {
     char text[PIDS_BYTES];
     uint32_t pids[PIDS_SEEN_MAX];

@@ -4,7 +4,7 @@
  * The text of a string token is the text in the file, without quotes; tts_jsonpull_text()
  * resolves its escapes. A string longer than TTS_JSONPULL_TEXT_MAX bytes is cut at that length.
  * A string may have any bytes. In skipped values only strings and brackets are checked. The
- * depth of nesting is limited; each level needs one bit. One thread. */
+ * depth of nesting is limited; each level needs one bit. One thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"

@@ -22,7 +22,7 @@ enum {
     TTS_REGION_V1K_BYTES = 9280, /* version 1 with a counter for kernels */
 };
 
-/* The value of init_state of a region that is complete. Only version 4 has it. */
+/* The value of init_state of a region that is complete. Only version 4 has init_state. */
 #define TTS_REGION_READY UINT32_C(0x52454459)
 /* The value of chip_id of a chip row that is not used, in versions 2 to 4. */
 #define TTS_REGION_NO_CHIP UINT32_MAX
@@ -43,7 +43,8 @@ struct tts_region_header {
     uint32_t version;
     uint32_t active_processes; /* not reliable: updated without atomic operations */
     uint64_t last_update_ns;   /* versions 2 to 4: since 1970; version 1: of a steady clock */
-    uint32_t reference_count;  /* +1 attach, -1 detach; a killed process leaves its 1 */
+    uint32_t reference_count;  /* +1 attach, -1 detach; not reduced if a process is killed
+                                */
     uint32_t padding;
     uint64_t board_serial; /* version 1: the id of the board; else 0 */
     uint64_t asic_id;      /* versions 2 to 4: the id in the name of the file */
@@ -133,5 +134,5 @@ struct tts_region_layout {
  * that attaches sets the size to that of its layout. A size of another layout means that two
  * different runtimes wrote the file. */
 const struct tts_region_layout *tts_region_layout(uint32_t version, uint64_t bytes);
-/* Returns the layout at `idx`, or NULL after the last one. */
+/* Returns the layout at `idx`, or NULL after the last layout. */
 const struct tts_region_layout *tts_region_layout_at(size_t idx);

@@ -24,7 +24,7 @@ enum { TTS_BUDGETFILE_MAX_BYTES = 64 * 1024 };
  * names the nearest known key, or all known keys. TTS_E_INVALID: values that contradict each
  * other. TTS_E_RANGE: a value above a limit.
  * The following errors have no line. TTS_E_IO: the file cannot be read; the text names the
- * path. TTS_E_NOMEM. */
+ * path. TTS_E_NOMEM: memory ran out. */
 TTS_NODISCARD enum tts_status tts_budgetfile_load(const char *path,
                                                   const struct tts_alloc *alloc,
                                                   struct tts_budget *out,

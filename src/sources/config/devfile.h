@@ -21,7 +21,7 @@ enum { TTS_DEVFILE_MAX_BYTES = 64 * 1024 };
  * err names the nearest known one. TTS_E_RANGE, TTS_E_INVALID: a value that the chip cannot
  * have.
  * The following errors have no line. TTS_E_IO: the file cannot be read; the text names the
- * path. TTS_E_NOMEM. */
+ * path. TTS_E_NOMEM: memory ran out. */
 TTS_NODISCARD enum tts_status tts_devfile_load(const char *path, struct tts_chip *out,
                                                struct tts_error *err);
 

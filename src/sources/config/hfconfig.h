@@ -60,7 +60,7 @@ struct tts_hfconfig {
  * Does not check that required keys are present: look at the type and the kind first, then call
  * tts_hfconfig_check(). docs/design/train-config.md lists the keys.
  * TTS_E_SYNTAX: not JSON, or a value of a wrong type. TTS_E_RANGE: a value is too large. Both
- * set err->line. TTS_E_NOMEM. After a failure *out is unchanged. */
+ * set err->line. TTS_E_NOMEM: memory ran out. After a failure *out is unchanged. */
 TTS_NODISCARD enum tts_status tts_hfconfig_parse(const char *text, size_t len,
                                                  struct tts_hfconfig *out,
                                                  struct tts_error *err);

@@ -146,7 +146,7 @@ static const char *find_hidden_end(const char *text, size_t len)
 }
 
 /* Opens a text in UTF-8, with or without a byte order mark. TTS_E_SYNTAX: the text contains a
- * NUL byte or a hidden line end. TTS_E_NOMEM. */
+ * NUL byte or a hidden line end. TTS_E_NOMEM: memory ran out. */
 static enum tts_status open_yaml(struct tts_yaml *yaml, const char *text, size_t len,
                                  struct tts_error *err)
 {
@@ -173,8 +173,8 @@ static enum tts_status open_yaml(struct tts_yaml *yaml, const char *text, size_t
     if (!yaml_parser_initialize(&yaml->parser))
         return fail_yaml(yaml, err);
     yaml_parser_set_input_string(&yaml->parser, (const unsigned char *)yaml->text, yaml->len);
-    yaml_parser_set_encoding(&yaml->parser,
-                             YAML_UTF8_ENCODING); /* otherwise libyaml would guess UTF-16 */
+    /* Without an encoding libyaml might guess UTF-16. */
+    yaml_parser_set_encoding(&yaml->parser, YAML_UTF8_ENCODING);
     return TTS_OK;
 }
 
@@ -456,7 +456,7 @@ static enum tts_status read_raw_token(struct tts_yaml_refs *refs, struct tts_yam
 
 /* Reads the next token. If the token is an alias, reads the tokens of its value instead.
  * TTS_E_SYNTAX: not YAML, a tag, or an alias without an anchor. TTS_E_RANGE: a limit is
- * exceeded. TTS_E_NOMEM. */
+ * exceeded. TTS_E_NOMEM: memory ran out. */
 static enum tts_status read_resolved_token(struct tts_yaml_refs *refs,
                                            struct tts_yaml_token *out, struct tts_error *err)
 {

@@ -118,8 +118,8 @@ struct tts_yamlmap {
 };
 
 /* Reads the whole text. TTS_E_SYNTAX: not YAML, not this form, a key twice, or too large.
- * TTS_E_RANGE: a limit is exceeded. TTS_E_NOMEM. A status of a function of the form is returned
- * unchanged. err->line is the line. */
+ * TTS_E_RANGE: a limit is exceeded. TTS_E_NOMEM: memory ran out. A status of a function of the
+ * form is returned unchanged. err->line is the line. */
 TTS_NODISCARD enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *form, void *ctx,
                                                const char *text, size_t len,
                                                struct tts_error *err);

@@ -712,7 +712,7 @@ static void check_node(struct tts_graph *graph)
 }
 
 /* Applies graph->node: counts the figures, adds notes, may put an event into graph->item, and
- * marks the chips that are due. TTS_E_NOMEM. TTS_E_RANGE: too many buffers. */
+ * marks the chips that are due. TTS_E_NOMEM: memory ran out. TTS_E_RANGE: too many buffers. */
 static enum tts_status apply_node(struct tts_graph *graph, struct tts_error *err)
 {
     enum tts_node_type type = graph->node.type;

@@ -20,7 +20,7 @@ bool tts_graph_may_be(const unsigned char *bytes, size_t len);
 
 /* Opens a trace in `fd`. The caller closes `fd` after tts_graph_close(). `before`[0..len) are
  * bytes that were already read from `fd`; they are copied. A complete UTF-8 byte order mark is
- * skipped. `alloc` may be NULL. TTS_E_NOMEM. */
+ * skipped. `alloc` may be NULL. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_graph_open(int fd, const unsigned char *before, size_t len,
                                              const struct tts_alloc *alloc,
                                              struct tts_graph **out, struct tts_error *err);

@@ -5,7 +5,7 @@
  * program starts carry the number of a mesh, circular buffers the number of a chip. A number
  * alone does not show whether it means a mesh or a chip. So the reader examines the first
  * TTS_GRAPH_LOOK_BYTES of a trace (the look ahead) before it returns the first item. Plain
- * data. One thread. */
+ * data. One thread at a time. */
 #pragma once
 
 #include "sources/graph/graph_node.h"

@@ -1,6 +1,6 @@
 /* graph_table.h: a hash table of the buffers of a graph trace that are known and not yet freed.
  * The key is the counter of the buffer's node. A slot has 16 bytes. At most 7 of 8 slots are in
- * use; just after the table grew, nearly half of them are. One thread. */
+ * use; just after the table grew, nearly half of them are. One thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -37,8 +37,8 @@ struct tts_graph_table {
 void tts_graph_table_release(struct tts_graph_table *table);
 bool tts_graph_table_find(const struct tts_graph_table *table, uint64_t id,
                           struct tts_graph_buffer *out);
-/* Adds a buffer, or replaces the buffer with the same id. TTS_E_NOMEM. TTS_E_RANGE: there are
- * TTS_GRAPH_BUFFERS_MAX buffers. */
+/* Adds a buffer, or replaces the buffer with the same id. TTS_E_NOMEM: memory ran out.
+ * TTS_E_RANGE: there are TTS_GRAPH_BUFFERS_MAX buffers. */
 TTS_NODISCARD enum tts_status tts_graph_table_put(struct tts_graph_table *table,
                                                   const struct tts_graph_buffer *buffer);
 /* Removes a buffer. `id` must be in the table. */

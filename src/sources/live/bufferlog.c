@@ -151,7 +151,7 @@ static uint64_t measure_range(enum tts_pool pool, uint64_t size_bytes)
     return size_bytes / banks_max[pool] + (size_bytes % banks_max[pool] != 0);
 }
 
-/* Adds the range of an owner. There is room for it. */
+/* Adds the range of an owner. The caller has made room for the range. */
 static void insert_owner_range(struct log_pool *pool, struct log_range range)
 {
     size_t at = find_range_after(pool, range.address);

@@ -5,7 +5,7 @@
  * lines and events are counted and skipped. At most TTS_BUFFERLOG_LIVE_MAX live buffers are
  * kept; the others are counted as left out.
  *
- * Ownership: the caller owns the object and frees it. Threads: one thread.
+ * Ownership: the caller owns the object and frees it. Threads: one thread at a time.
  * Cost: an event takes constant time, and moves at most 1 MiB if very many buffers are live. */
 #pragma once
 
@@ -15,7 +15,8 @@ enum { TTS_BUFFERLOG_LIVE_MAX = 65536 };
 
 struct tts_bufferlog; /* opaque; heap */
 
-/* Makes an empty log. `alloc` NULL is the C library's. Returns TTS_E_NOMEM. */
+/* Makes an empty log. If `alloc` is NULL, the C library allocates. Returns TTS_OK or
+ * TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_bufferlog_new(const struct tts_alloc *alloc,
                                                 struct tts_bufferlog **out,
                                                 struct tts_error *err);
@@ -29,6 +30,6 @@ void tts_bufferlog_feed(struct tts_bufferlog *log, const char *bytes, size_t len
 /* Fills the bytes, counts and is_complete of *out. The rest of *out is unchanged. */
 void tts_bufferlog_fill(struct tts_bufferlog *log, struct tts_seenbuffers *out);
 
-/* Returns the timestamp of the last event that has one, in nanoseconds of the clock of the
- * runtime, or false if there is none. */
+/* Sets *out_ns to the timestamp of the last event that has a timestamp, in nanoseconds of the
+ * clock of the runtime. Returns false if no event has a timestamp. */
 bool tts_bufferlog_last_event(const struct tts_bufferlog *log, uint64_t *out_ns);

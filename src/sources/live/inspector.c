@@ -103,7 +103,7 @@ static void follow_log_file(struct followed *file, int fd, const struct stat *in
 }
 
 /* Looks at the present size. Returns false if the file began anew: it is shorter than before or
- * has another beginning. The caller forgets what the file said, then. */
+ * has another beginning. Then the caller forgets the earlier content of the file. */
 static bool look_at_followed(struct followed *file)
 {
     unsigned char head[HEAD_BYTES];
@@ -156,7 +156,7 @@ struct log_name {
     size_t dir_len; /* of the path up to the last slash */
 };
 
-/* Returns whether a path is that of a log of buffers, without " (deleted)". */
+/* Returns whether a path, without " (deleted)", is the path of a log of buffers. */
 static bool parse_log_path(struct tts_span path, struct log_name *out)
 {
     if (!tts_span_ends(path, "/" BUFFERS_NAME) || path.len >= sizeof out->path)
@@ -225,7 +225,8 @@ static void check_open_file(int fds, const char *name, bool is_second,
         note_open_log(&search->meshes, name, is_deleted);
 }
 
-/* Looks at the files that the process has open. Returns whether the log is one of them. */
+/* Looks at the files that the process has open. Returns whether the log is among these files.
+ */
 static bool search_open_files(int proc_dir, struct log_search *search)
 {
     search->buffers = (struct open_log){.name = ""};
@@ -269,7 +270,7 @@ static struct tts_span find_logs_path(int proc_dir, char *memory)
 }
 
 /* Makes the name of the log from the environment or the current directory of the process.
- * Returns false if neither can be read. */
+ * Returns false if neither the environment nor the directory can be read. */
 static bool guess_log_name(const struct tts_alloc *alloc, int proc_dir, struct log_name *out)
 {
     char cwd[PATH_MAX], path[PATH_MAX];

@@ -10,7 +10,8 @@ static bool is_inspect_name_char(char c)
     return tts_is_letter(c) || tts_is_digit(c) || c == '_';
 }
 
-/* Takes a name up to its colon from the beginning of *text. Returns false if there is none. */
+/* Takes a name up to its colon from the beginning of *text. Returns false if the text does not
+ * begin with a name and a colon. */
 static bool take_inspect_name(struct tts_span *text, struct tts_span *out)
 {
     size_t len = 0;

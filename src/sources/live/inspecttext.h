@@ -45,6 +45,6 @@ void tts_inspecttext_feed(struct tts_inspecttext *text, const char *bytes, size_
 
 /* Reads one line without its end. */
 struct tts_inspectline tts_inspectline_parse(struct tts_span line);
-/* Reads a decimal number that fills the span. Returns false if it is not a number, or above
- * `max`. */
+/* Reads a decimal number that fills the span. Returns false if the span is not a number or the
+ * number is above `max`. */
 bool tts_inspectline_number(struct tts_span value, uint64_t max, uint64_t *out);

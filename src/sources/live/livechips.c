@@ -34,8 +34,8 @@ void tts_livechips_release(struct tts_livechips *chips)
     tts_livechips_init(chips, chips->root, chips->alloc);
 }
 
-/* Scans sysfs if the last scan is too old. A failed scan gives no chips, as long as the failure
- * is not one of memory. */
+/* Scans sysfs if the last scan is too old. A scan that fails gives no chips, and is an error
+ * only if memory ran out. */
 static enum tts_status rescan_chips(struct tts_livechips *chips, uint64_t now_ns,
                                     struct tts_error *err)
 {

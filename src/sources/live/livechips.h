@@ -19,15 +19,15 @@ struct tts_livechips {
     uint64_t scan_ns; /* time of the last scan */
 };
 
-/* `root` is put before /dev, /proc and /sys; it must outlive the struct. `alloc` NULL is the C
- * library's. */
+/* `root` is put before /dev, /proc and /sys, and must outlive the struct. If `alloc` is NULL,
+ * the C library allocates. */
 void tts_livechips_init(struct tts_livechips *chips, const char *root,
                         const struct tts_alloc *alloc);
 void tts_livechips_release(struct tts_livechips *chips);
 
 /* Appends the chips to view->chips and fills the facts about the driver. view->time_ns is the
  * present time. A directory that cannot be read gives no chips. Costs about twelve system calls
- * for each chip. Returns TTS_E_NOMEM. */
+ * for each chip. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_livechips_read(struct tts_livechips *chips,
                                                  struct tts_hostview *view,
                                                  struct tts_error *err);

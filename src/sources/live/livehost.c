@@ -26,8 +26,8 @@ enum {
     PATH_BYTES = 4096,
 };
 
-/* Bytes of logs that one read takes at most, for all processes together. A first read reads
- * more, because it may be the only one. */
+/* The most bytes of logs that one read of the host reads, for all processes together. The first
+ * read may read more, because it may be the only read. */
 #define FIRST_LOG_BYTES (UINT64_C(512) << 20)
 #define LATER_LOG_BYTES (UINT64_C(32) << 20)
 
@@ -36,7 +36,7 @@ struct process_log {
     uint32_t pid;
     bool start_known;
     uint64_t start_ns;
-    uint64_t refresh; /* the read that used it last */
+    uint64_t refresh; /* number of the last read that used the entry */
     bool is_found;
     struct tts_inspector *inspector;
 };
@@ -127,7 +127,8 @@ static bool is_live_holder(const struct tts_hostview *view, uint32_t pid)
     return false;
 }
 
-/* Adds the holders of the chips first: they keep their files open. */
+/* Adds the holders of the chips before other processes, so that the files of the holders are
+ * kept open. */
 static enum tts_status add_live_holders(struct tts_livehost *host, struct tts_hostview *view,
                                         struct tts_error *err)
 {
@@ -142,7 +143,7 @@ static enum tts_status add_live_holders(struct tts_livehost *host, struct tts_ho
     return status;
 }
 
-/* Adds the processes that registered in regions. Their numbers may be those of another pid
+/* Adds the processes that registered in regions. The numbers may belong to another pid
  * namespace; then they mean nothing here. */
 static enum tts_status add_registered(struct tts_livehost *host, struct tts_hostview *view,
                                       struct tts_error *err)
@@ -177,7 +178,7 @@ struct shm_list {
     size_t count;
 };
 
-/* Adds a directory. Returns false if it is in the list already. */
+/* Adds a directory. Returns false if the directory is in the list already. */
 static bool add_shm_dir(struct shm_list *list, const struct stat *info)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -191,7 +192,7 @@ static bool add_shm_dir(struct shm_list *list, const struct stat *info)
 }
 
 /* Reads the regions in directories /dev/shm that only holders of chips see. Most holders see
- * that of the host, and cost one system call. */
+ * the /dev/shm of the host, and cost one system call. */
 static enum tts_status add_private_regions(struct tts_livehost *host, struct tts_hostview *view,
                                            struct tts_error *err)
 {
@@ -238,8 +239,8 @@ static bool may_have_log(const struct tts_hostview *view, const struct tts_seenp
     return false;
 }
 
-/* Returns the logs of a process: those of the last read, or new ones. Returns NULL if there are
- * too many, or no memory. */
+/* Returns the logs of a process: the logs of the last read, or a new entry. Returns NULL if
+ * there are too many entries or memory ran out. */
 static struct process_log *find_process_log(struct tts_livehost *host,
                                             const struct tts_seenprocess *process)
 {
@@ -273,8 +274,9 @@ static void drop_old_logs(struct tts_livehost *host)
     }
 }
 
-/* Returns whether `log` is the log of another process, too, and rather that of the other: a
- * child inherits the open files of its parent, and a name may lead to the log of another. */
+/* Returns whether `log` was found for two processes and belongs rather to the other process: a
+ * child inherits the open files of its parent, and a name may lead to the log of another
+ * process. */
 static bool is_log_of_other(const struct tts_livehost *host, const struct process_log *log)
 {
     for (size_t i = 0; i < host->log_count; i++) {

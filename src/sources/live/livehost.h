@@ -4,7 +4,7 @@
  * Reads files below /dev/shm, /proc and /sys only. Opens no device node, writes nothing and
  * starts nothing.
  *
- * Ownership: the caller owns the object, and closes it. Threads: one thread.
+ * Ownership: the caller owns the object, and closes it. Threads: one thread at a time.
  * Cost: the first read lists everything; later reads use kept descriptors and read what may
  * have changed. Memory is bounded by the limits of model/live/hostview.h. */
 #pragma once
@@ -21,6 +21,7 @@ TTS_NODISCARD enum tts_status tts_livehost_open(const char *root, const struct t
 void tts_livehost_close(struct tts_livehost *host); /* NULL is allowed */
 
 /* Reads the host once into *view, which is reset first. A source that is missing or cannot be
- * read is not an error: its facts stay unknown. Returns TTS_E_NOMEM; *view is empty then. */
+ * read is not an error: its facts stay unknown. Returns TTS_OK, or TTS_E_NOMEM with an empty
+ * *view. */
 TTS_NODISCARD enum tts_status
 tts_livehost_read(struct tts_livehost *host, struct tts_hostview *view, struct tts_error *err);

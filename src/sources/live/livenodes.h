@@ -6,6 +6,6 @@
 #include "model/live/hostview.h"
 
 /* Adds the nodes below `root` to *view, by number. A directory that does not exist adds
- * nothing. Returns TTS_E_NOMEM. */
+ * nothing. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_livenodes_read(const char *root, struct tts_hostview *view,
                                                  struct tts_error *err);

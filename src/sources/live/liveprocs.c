@@ -40,7 +40,7 @@ enum {
 /* A process. `seen` holds its facts. */
 struct liveproc {
     struct tts_seenprocess seen;
-    uint64_t refresh;  /* the refresh that added it last */
+    uint64_t refresh;  /* number of the last refresh that added the process */
     int dir_fd;        /* /proc/N; -1: not kept open */
     int stat_fd;       /* /proc/N/stat; -1: not kept open */
     uint64_t facts_ns; /* time of the last complete read; 0: never */
@@ -198,7 +198,7 @@ static bool next_proc_word(struct tts_span *text, struct tts_span *out)
 }
 
 /* Finds the line that begins with `key` and returns the rest of the line. Returns an empty span
- * if there is no such line, or if its end was cut off. */
+ * if there is no such line, or if the end of the line was cut off. */
 static struct tts_span find_proc_line(struct tts_span text, const char *key)
 {
     while (text.len > 0) {
@@ -259,7 +259,7 @@ static bool parse_proc_stat(const struct tts_liveprocs *procs, struct tts_span t
          field++) {
         if (field == STATE_FIELD)
             has_ended = tts_span_is(word, "Z") || tts_span_is(word, "X");
-        /* A process lives on if its first thread has ended before the others. */
+        /* A process lives on if its first thread ends before its other threads. */
         else if (field == THREADS_FIELD && parse_proc_number(word, UINT32_MAX, &number))
             has_ended = has_ended && number <= 1;
         else if (field == START_FIELD && procs->boot_known &&
@@ -271,7 +271,7 @@ static bool parse_proc_stat(const struct tts_liveprocs *procs, struct tts_span t
     return !has_ended;
 }
 
-/* Reads the numbers of a process in all pid namespaces from ours to its own. */
+/* Reads the numbers of a process in all pid namespaces from ours to that of the process. */
 static void parse_proc_levels(struct tts_span line, struct tts_seenprocess *seen)
 {
     struct tts_span word;
@@ -410,7 +410,8 @@ static bool recheck_live_proc(const struct tts_liveprocs *procs, struct liveproc
 {
     char text[STAT_BYTES];
     struct stat info;
-    /* The file system of processes fails the read. Others remove the file. */
+    /* The read of an ended process fails in /proc. Elsewhere the file is removed.
+     */
     if (fstat(proc->stat_fd, &info) != 0 || info.st_nlink == 0)
         return false;
     ssize_t len = pread(proc->stat_fd, text, sizeof text, 0);
@@ -420,7 +421,7 @@ static bool recheck_live_proc(const struct tts_liveprocs *procs, struct liveproc
                            is_renamed);
 }
 
-/* Reads the facts that change rarely. Returns false if the number is that of a thread. */
+/* Reads the facts that change rarely. Returns false if the number belongs to a thread. */
 static bool read_proc_facts(struct tts_liveprocs *procs, struct liveproc *proc, int dir_fd)
 {
     proc->facts_ns = procs->now_ns;
@@ -434,7 +435,7 @@ static bool read_proc_facts(struct tts_liveprocs *procs, struct liveproc *proc, 
 }
 
 /* Returns whether a process without a visible directory exists nevertheless: an option of the
- * file system of processes hides those of other users. */
+ * file system of processes hides the processes of other users. */
 static bool is_hidden_proc(const struct tts_liveprocs *procs, uint32_t pid)
 {
     return procs->root_len == 0 && (kill((pid_t)pid, 0) == 0 || errno == EPERM);

@@ -8,7 +8,7 @@
  * At most TTS_LIVEPROCS_OPEN_MAX processes keep files open, two for each process. The others
  * are read completely at each refresh.
  *
- * Ownership: the caller owns the object and frees it. Threads: one thread. */
+ * Ownership: the caller owns the object and frees it. Threads: one thread at a time. */
 #pragma once
 
 #include "model/live/hostview.h"
@@ -17,8 +17,8 @@ enum { TTS_LIVEPROCS_OPEN_MAX = 192 };
 
 struct tts_liveprocs; /* opaque; heap */
 
-/* Makes an object without processes. `root` is put before /proc and is copied. `alloc` NULL is
- * the C library's. Returns TTS_E_NOMEM. */
+/* Makes an object without processes. `root` is put before /proc and is copied. If `alloc` is
+ * NULL, the C library allocates. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_liveprocs_new(const char *root, const struct tts_alloc *alloc,
                                                 struct tts_liveprocs **out,
                                                 struct tts_error *err);
@@ -34,7 +34,7 @@ void tts_liveprocs_want_nodes(struct tts_liveprocs *procs);
 
 /* Appends a process to view->processes, unless the process was added since begin, `pid` is 0,
  * or TTS_HOSTVIEW_PROCESSES_MAX processes were added (counted in view->processes_left_out). A
- * process that does not exist is added with is_alive false. Returns TTS_E_NOMEM. */
+ * process that does not exist is added with is_alive false. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_liveprocs_add(struct tts_liveprocs *procs, uint32_t pid,
                                                 struct tts_hostview *view,
                                                 struct tts_error *err);

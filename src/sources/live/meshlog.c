@@ -28,7 +28,7 @@ static void add_live_mesh(struct tts_meshlog *log, uint64_t id)
     log->had_several |= log->count > 1;
 }
 
-/* Reads a list of numbers: "[0, 1]". Returns false if it is malformed or too long. */
+/* Reads a list of numbers: "[0, 1]". Returns false if the list is malformed or too long. */
 static bool parse_mesh_devices(struct tts_span list, struct tts_livemesh *mesh)
 {
     if (list.len < 2 || list.at[0] != '[' || list.at[list.len - 1] != ']')

@@ -69,7 +69,7 @@ static bool swap_half(const struct open_region *open, size_t off, uint32_t from,
     return atomic_compare_exchange_strong(half_at(open, off), &expected, tts_le32(to));
 }
 
-/* Subtracts, but not below 0: a counter may be lower than its parts. */
+/* Subtracts, but not below 0: a counter may be lower than the sum of its parts. */
 static void subtract_word(const struct open_region *open, size_t off, uint64_t value)
 {
     uint64_t now;

@@ -8,7 +8,8 @@
  * ends the calling process with SIGBUS. No runtime truncates a region below its layout. A
  * caller that must survive makes the call in a child process, with the struct in shared memory.
  *
- * Threads: one thread. Cost: a lock, a mapping, and about ten atomic operations per entry. */
+ * Threads: one thread at a time. Cost: a lock, a mapping, and about ten atomic operations per
+ * entry. */
 #pragma once
 
 #include "model/live/hostview.h"

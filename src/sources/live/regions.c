@@ -35,7 +35,7 @@ static const char name_prefix[] = "tt_device_", name_suffix[] = "_memory";
 
 /* --- the content of a region ------------------------------------------------------------ */
 
-/* Reads the counters at `at`. Returns false if one is corrupt. */
+/* Reads the counters at `at`. Returns false if a value is corrupt. */
 static bool read_counters(const unsigned char *at, uint32_t count, struct tts_counters *out)
 {
     bool good = true;
@@ -153,7 +153,7 @@ static ssize_t read_file_at(int fd, unsigned char *out, size_t size, size_t off)
     return (ssize_t)len;
 }
 
-/* Returns whether the word of the file at `off` is still that of the copy. */
+/* Returns whether the word at `off` in the file is still equal to the word in the copy. */
 static bool is_same_word(int fd, const unsigned char *bytes, size_t off)
 {
     unsigned char word[WORD_BYTES];

@@ -18,8 +18,9 @@
  * library allocates.
  * TTS_E_IO: the file cannot be read; the text names the path. The texts of other errors do not
  * name the path. TTS_E_NOT_FOUND: a log without a summary, or an event file or result without a
- * phase. TTS_E_SYNTAX: err has the line. TTS_E_NOMEM. If a part of a run cannot be read, for
- * example in a damaged recording, the notes of the run say so, and the call succeeds. */
+ * phase. TTS_E_SYNTAX: err has the line. TTS_E_NOMEM: memory ran out. If a part of a run cannot
+ * be read, for example in a damaged recording, the notes of the run say so, and the call
+ * succeeds. */
 TTS_NODISCARD enum tts_status tts_runs_load(const char *path, const struct tts_alloc *alloc,
                                             struct tts_runs *out, struct tts_error *err);
 /* Frees the runs. *runs may be all zero. */
@@ -30,7 +31,7 @@ struct tts_input;
 struct tts_trainlog;
 
 /* Opens a file. The path "-" means standard input. `alloc` may be NULL; then the C library
- * allocates. TTS_E_IO: err names the path. TTS_E_NOMEM. */
+ * allocates. TTS_E_IO: err names the path. TTS_E_NOMEM: memory ran out. */
 TTS_NODISCARD enum tts_status tts_runs_open(const char *path, const struct tts_alloc *alloc,
                                             struct tts_runs_reader **out,
                                             struct tts_error *err);

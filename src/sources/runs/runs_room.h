@@ -29,22 +29,23 @@ struct tts_runs_room {
 };
 
 /* Adds a run without phases. If there are TTS_RUNS_MAX runs already, sets *out to NULL and
- * counts the run in `unlisted`. *out is valid until the next run is added. TTS_E_NOMEM. */
+ * counts the run in `unlisted`. *out is valid until the next run is added. Returns TTS_OK or
+ * TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_runs_add(struct tts_runs_room *room,
                                            struct tts_runs_entry **out);
 /* Finds the run of a capture, or adds one if there is none. *out is as in tts_runs_add().
- * TTS_E_NOMEM. */
+ * Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_runs_capture(struct tts_runs_room *room, uint32_t capture,
                                                struct tts_runs_entry **out);
 /* Adds a phase to a run. If there are TTS_RUNS_PHASES_MAX phases already, counts the phase in
- * `unlisted` and marks the run as cut. TTS_E_NOMEM. */
+ * `unlisted` and marks the run as cut. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_runs_add_phase(struct tts_runs_room *room,
                                                  struct tts_runs_entry *entry,
                                                  const struct tts_run_phase *phase);
 
 /* Copies all runs that have figures to *out, which the caller frees with tts_runs_release().
  * Captures are in the order of their numbers. *out may have no run. Call this function only
- * once. TTS_E_NOMEM. */
+ * once. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_runs_settle(struct tts_runs_room *room,
                                               enum tts_runs_kind kind, struct tts_runs *out);
 void tts_runs_room_release(struct tts_runs_room *room);

@@ -1,5 +1,5 @@
 /* devseq_names.h: the named buffers of a device sequence, found by name or by address. The
- * caller owns the struct and initializes it with zeros and `alloc`. One thread. Only
+ * caller owns the struct and initializes it with zeros and `alloc`. One thread at a time. Only
  * devseq_run.c uses this header. */
 #pragma once
 

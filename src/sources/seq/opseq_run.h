@@ -2,7 +2,7 @@
  * each line. The caller owns the struct: call init, then run the lines in order, call finish
  * after the last line, and call release in any case. A run owns its space and one array for the
  * answers to `v` and `t`; the array grows to the largest answer and is reused. Nothing else is
- * allocated. One thread. */
+ * allocated. One thread at a time. */
 #pragma once
 
 #include "device/space.h"
@@ -25,8 +25,8 @@ void tts_opseq_run_init(struct tts_opseq_run *run, const struct tts_alloc *alloc
 void tts_opseq_run_release(struct tts_opseq_run *run);
 
 /* Runs one line. `line_no` is its number. TTS_E_SYNTAX: a second P line, or an operation before
- * the P line. TTS_E_INVALID, TTS_E_RANGE: no pool can have these values. TTS_E_NOMEM. After an
- * error only tts_opseq_run_release() is allowed. */
+ * the P line. TTS_E_INVALID, TTS_E_RANGE: no pool can have these values. TTS_E_NOMEM: memory
+ * ran out. After an error only tts_opseq_run_release() is allowed. */
 TTS_NODISCARD enum tts_status tts_opseq_run_line(struct tts_opseq_run *run,
                                                  const struct tts_opseq_line *line,
                                                  uint64_t line_no, struct tts_opseq_step *out,

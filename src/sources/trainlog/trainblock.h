@@ -4,7 +4,7 @@
  * Ownership: the caller owns the struct, which must be all zero before the first
  * tts_trainblock_begin(). The caller frees `phases` with the allocator given to
  * tts_trainblock_take().
- * Threads: one thread.
+ * Threads: one thread at a time.
  * Returns: errors in the log become notes of the run. */
 #pragma once
 
@@ -29,7 +29,7 @@ struct tts_trainblock {
 /* Begins a block whose heading is line `number`. The array of phases is reused. */
 void tts_trainblock_begin(struct tts_trainblock *block, uint64_t number, bool is_warned);
 /* Reads a line of the block. A line of figures is allowed only after the first phase.
- * `has_room` tells whether one more phase may be kept. TTS_E_NOMEM. */
+ * `has_room` tells whether one more phase may be kept. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_trainblock_take(struct tts_trainblock *block,
                                                   const struct tts_trainline *line,
                                                   uint64_t number, bool has_room,

@@ -1,6 +1,6 @@
 /* trainline.h: recognizes the lines of a training log, reads their values, and joins lines that
  * a terminal or a build server broke into pieces. docs/design/train-log.md has the rules. Spans
- * point into the given text. One thread. Nothing is allocated. */
+ * point into the given text. One thread at a time. Nothing is allocated. */
 #pragma once
 
 #include "sources/log/logkey.h"
@@ -66,8 +66,8 @@ enum {
 /* A line that was broken into pieces (wrapped), as far as it has been read. */
 struct tts_trainwrap {
     uint64_t number, offset; /* line number and offset of the first piece */
-    uint64_t last;         /* number of the last piece; the caller counts the lines it reads */
-    uint64_t hash, folded; /* hashes of the key of the prefix */
+    uint64_t last;           /* line number of the last piece; set by the caller */
+    uint64_t hash, folded;   /* hashes of the key of the prefix */
     bool has_key;
     /* The first piece was already handled as a line of its own, so nothing is lost if no other
      * piece follows. */

@@ -272,8 +272,8 @@ static struct tts_trainlog_rank *get_rank(struct tts_trainlog *log,
 
 /* Returns the rank of the only open block whose prefix is equal to the key except for numbers,
  * or NULL. A prefix may have numbers that change in every line, such as counters or thread
- * numbers. Then they change in all lines of the block, so no line after the heading may have
- * the same prefix as the heading. */
+ * numbers. Such numbers change in every line of the block. So a block counts only if none of
+ * its later lines had exactly the prefix of the heading. */
 static struct tts_trainlog_rank *find_folded_rank(const struct tts_trainlog *log,
                                                   const struct tts_logkey *key)
 {

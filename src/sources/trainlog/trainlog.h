@@ -1,5 +1,6 @@
 /* trainlog.h: reads the memory summaries in the log of a training program one by one, in one
- * pass and with limited memory. docs/design/train-log.md has the rules. One thread. */
+ * pass and with limited memory. docs/design/train-log.md has the rules. One thread at a time.
+ */
 #pragma once
 
 #include "model/run.h"
