@@ -3,10 +3,10 @@
 
 #include "model/live/hostview.h"
 
-/* Returns the only chip that `id` can name, or NULL. An id that two chips of a board could have
- * names neither of them, unless it is the id of one of the chips itself. The chip is borrowed
- * from the host view. */
+/* Returns the only chip that `id` can name, or NULL. If two chips of a board could have the id,
+ * it names neither chip, unless it is the own id of one of them. The chip is borrowed from the
+ * host view. */
 const struct tts_seenchip *tts_chipid_find(const struct tts_hostview *view, uint64_t id);
 
-/* Returns whether the id is that of a simulated chip. No process opens such a chip. */
+/* Returns whether the id belongs to a simulated chip. No process opens such a chip. */
 bool tts_chipid_is_simulated(uint64_t id);

@@ -7,7 +7,8 @@
 #include <assert.h>
 #include <string.h>
 
-/* Start times have the resolution of a clock tick, and the time of the boot that of a second.
+/* Start times have the resolution of a clock tick. The time of the boot has the resolution of a
+ * second.
  */
 #define START_SLACK_NS UINT64_C(2000000000)
 
@@ -184,7 +185,7 @@ static enum tts_cleanwhy why_not_judged(const struct tts_hostview *view,
     return holders->unclear_pid ? TTS_CLEANWHY_HOLDER : TTS_CLEANWHY_NONE;
 }
 
-/* Plans one region. Returns false if nothing is left over in it. */
+/* Plans one region. Returns false if nothing is left over in the region. */
 static bool plan_region(const struct tts_hostview *view, const struct tts_liveframe *frame,
                         struct tts_cleanregion *out)
 {

@@ -1,10 +1,10 @@
 /* cleanplan.h: which entries of memory regions may be removed because their processes are dead,
- * and why others may not. docs/design/region.md has the rules. Stricter than liveowners.h: a
- * wrong answer there is a wrong line on a screen, a wrong answer here destroys the numbers of a
- * live process. A pure function: it reads no file.
+ * and why other entries may not. docs/design/region.md has the rules. Stricter than
+ * liveowners.h: a wrong answer there is a wrong line on a screen, a wrong answer here destroys
+ * the numbers of a live process. The function is pure: it reads no file.
  *
  * Ownership: the caller owns the struct; init, make any number of times, release. The plan
- * borrows the regions of the host view. Threads: one thread. */
+ * borrows the regions of the host view. Threads: one thread at a time. */
 #pragma once
 
 #include "model/live/liveframe.h"
@@ -39,7 +39,7 @@ struct tts_cleanplan {
     const struct tts_alloc *alloc;
 };
 
-/* `alloc` NULL is the C library's. */
+/* If `alloc` is NULL, the C library allocates. */
 void tts_cleanplan_init(struct tts_cleanplan *plan, const struct tts_alloc *alloc);
 void tts_cleanplan_release(struct tts_cleanplan *plan);
 

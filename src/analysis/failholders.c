@@ -284,7 +284,8 @@ static bool is_refusal_same(const struct tts_failholders *holders,
            is_number_same(holders, TTS_FAILMSG_LARGEST, failure->largest_free_bytes);
 }
 
-/* Adds the numbers of a refusal that an older message lacks. */
+/* Adds the numbers that a message of an older runtime lacks. They are taken from the refusal in
+ * the file. */
 static void add_numbers(struct tts_failholders *holders, const struct tts_failure *failure)
 {
     const struct {
@@ -521,7 +522,8 @@ static void set_clash_rooms(struct tts_failholders *holders)
 }
 
 /* Sorts the buffers by address, and compares them with the message. The addresses are unknown
- * if a buffer has none, or if all are equal: then the program ran without a device. */
+ * if a buffer has no address, or if all addresses are equal: then the program ran without a
+ * device. */
 static void compare_with_message(struct tts_failholders *holders)
 {
     enum tts_failmsg_field proof =

@@ -7,7 +7,7 @@
  * are freed after the moment are kept until there is a later moment.
  *
  * Ownership: the caller frees the object; lists and names live as long as the object. Memory:
- * one entry for each buffer that is live, or was live at the moment. One thread. */
+ * one entry for each buffer that is live, or was live at the moment. One thread at a time. */
 #pragma once
 
 #include "analysis/best.h"
@@ -54,7 +54,8 @@ struct tts_failholders {
     bool is_clash;
     enum tts_failmoment moment;
     uint64_t seq;    /* event of the moment */
-    uint32_t device; /* of the moment; its buffers and those of its mesh are listed */
+    uint32_t device; /* device of the moment; buffers of its mesh are listed too
+                      */
     /* Refused requests with other numbers: how many, and the event of the first. */
     uint64_t other_refusals, other_refusal_seq;
 
@@ -82,7 +83,7 @@ struct tts_failholders {
     size_t enough;
     size_t below_count; /* clash: items below the end of the circular buffers, the first ones */
 
-    struct tts_failmsg msg; /* the message; a refusal adds the numbers that it lacks */
+    struct tts_failmsg msg; /* the message; a refusal adds the numbers that the message lacks */
     bool has_added;
 
     /* The following fields belong to the scan. */

@@ -4,7 +4,7 @@
  * repeat it. Messages with the same numbers are one entry.
  *
  * Ownership: the caller owns the struct. Memory: TTS_FAILLOG_MAX entries at most; further
- * failures are only counted. One thread. */
+ * failures are only counted. One thread at a time. */
 #pragma once
 
 #include "model/failmsg.h"
@@ -37,7 +37,7 @@ struct tts_faillog {
     struct tts_failfamily families[TTS_FAILMSG_FAMILIES];
 };
 
-/* `alloc` NULL is the C library's. */
+/* If `alloc` is NULL, the C library allocates. */
 void tts_faillog_init(struct tts_faillog *log, const struct tts_alloc *alloc);
 void tts_faillog_release(struct tts_faillog *log);
 

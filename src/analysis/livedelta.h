@@ -14,15 +14,15 @@ struct tts_livedelta {
     int64_t buffers;
 };
 
-/* Adds up the allocated bytes of the four pools. Returns false if one of them is unknown or the
- * sum exceeds 64 bits; *out is unchanged then. */
+/* Adds up the allocated bytes of the four pools. Returns false if the bytes of a pool are
+ * unknown or the sum exceeds 64 bits; *out is unchanged then. */
 bool tts_livedevice_sum(const struct tts_livedevice *device, uint64_t *out);
 /* Adds up the buffers of the four pools, like tts_livedevice_sum(). */
 bool tts_livedevice_buffers(const struct tts_livedevice *device, uint64_t *out);
 
 /* Returns the device of `before` that is the same as `device`: it has the same unique id, or,
  * if one of the two has no unique id, the same logical id and the same source. Returns NULL if
- * there is none, or if more than one device matches. Cost: linear. */
+ * no device or more than one device matches. Cost: linear. */
 const struct tts_livedevice *tts_livedelta_match(const struct tts_liveframe *before,
                                                  const struct tts_livedevice *device);
 

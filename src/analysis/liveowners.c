@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The start time of a process has the resolution of the clock ticks of the kernel, and the boot
- * time has that of a second. */
+ * time has the resolution of a second. */
 #define START_SLACK_NS UINT64_C(2000000000)
 
 /* The processes that may own memory of one device. */
@@ -111,7 +111,7 @@ static bool is_started_before(const struct tts_seenprocess *process,
            process->start_ns - slot->last_update_ns <= START_SLACK_NS;
 }
 
-/* Returns whether the slot can be that of the process. A region in a private /dev/shm has only
+/* Returns whether the slot can belong to the process. A region in a private /dev/shm has only
  * processes of the pid namespace of the process that showed the region. */
 static bool is_slot_of(const struct tts_hostview *view, const struct tts_seenregion *region,
                        const struct tts_seenslot *slot, const struct tts_seenprocess *process)
@@ -128,10 +128,10 @@ static bool is_slot_of(const struct tts_hostview *view, const struct tts_seenreg
 /* How sure it is that a process which is not a listed holder owns a slot. */
 enum owner_evidence { OWNER_NO, OWNER_PERHAPS, OWNER_LIKELY, OWNER_YES };
 
-/* Judges the process that has the number of the slot in our pid namespace. It can own the slot
- * although the driver does not list it: the list names the process that opened the device, not
- * a child that inherited the open device; an old driver has no list; and a simulated chip has
- * no driver. */
+/* Judges the process that has the number of the slot in our pid namespace. The process can own
+ * the slot although the driver does not list the process: the list names the process that
+ * opened the device, not a child that inherited the open device; an old driver has no list; and
+ * a simulated chip has no driver. */
 static enum owner_evidence judge_namesake(const struct tts_hostview *view,
                                           const struct tts_seenregion *region,
                                           const struct tts_seenslot *slot,
@@ -417,7 +417,7 @@ static void set_region_caveats(struct tts_livedevice *device,
         device->caveats |= TTS_CAVEAT_PRIVATE;
 }
 
-/* What the regions of one device add up to. */
+/* The sums over the regions of one device. */
 struct region_sum {
     struct tts_counters total, owned, dead;
     uint64_t references;
@@ -876,8 +876,8 @@ static void set_view_pools(struct tts_livedevice *device, struct tts_liveprocess
         device->caveats |= TTS_CAVEAT_NOMINAL;
 }
 
-/* Takes the report of a process about its own allocator. Its numbers are exact, so they replace
- * those of a region. */
+/* Takes the report of a process about its own allocator. The numbers of the report are exact,
+ * so they replace the numbers of a region. */
 static enum tts_status add_view(const struct tts_hostview *view,
                                 const struct tts_seenview *report, struct tts_liveframe *frame)
 {

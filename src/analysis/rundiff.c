@@ -47,7 +47,8 @@ static void line_up_phases(const struct links *links, struct tts_rundiff *out)
     add_phases_only_b(links, &next, links->b->phase_count, out);
 }
 
-/* Lists the phases of both runs side by side. The figures are filled in later. TTS_E_NOMEM. */
+/* Lists the phases of both runs side by side. The figures are filled in later. Returns TTS_OK
+ * or TTS_E_NOMEM. */
 static enum tts_status match_phases(const struct tts_run *a, const struct tts_run *b,
                                     const struct tts_alloc *alloc, struct tts_rundiff *out)
 {

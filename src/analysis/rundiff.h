@@ -98,8 +98,8 @@ struct tts_rundiff {
     const struct tts_alloc *alloc;
 };
 
-/* Compares two runs. Their `mem` was computed with use_actual_sizes. `alloc` NULL is the C
- * library's. TTS_E_NOMEM. */
+/* Compares two runs. Their `mem` was computed with use_actual_sizes. If `alloc` is NULL, the C
+ * library allocates. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_rundiff_new(const struct tts_named_run *a,
                                               const struct tts_named_run *b,
                                               const struct tts_alloc *alloc,

@@ -1259,7 +1259,7 @@ static enum tts_status ask_model(struct tts_whatif *whatif, const struct tts_eve
     status = event->pool == TTS_POOL_TRACE
                  ? tts_device_alloc_trace(device, event->size_bytes, out, err)
                  : tts_device_alloc(device, &request->request, out, err);
-    if (status == TTS_E_RANGE) /* a device returns TTS_E_RANGE if a size exceeds 64 bits */
+    if (status == TTS_E_RANGE) /* a device returns TTS_E_RANGE if a pool exceeds 64 bits */
         status = err->status = TTS_E_INVALID;
     return status;
 }
