@@ -48,8 +48,8 @@ int tts_beside_open(const char *final, int access_mode, int *fd)
         return ENAMETOOLONG;
     snprintf(directory, sizeof directory, "%.*s", len ? len : 1, len ? final : ".");
     *fd = open(directory, access_mode | O_TMPFILE | O_CLOEXEC, 0666);
-    if (*fd <
-        0) /* a kernel that does not know O_TMPFILE tries to open the directory, which fails */
+    /* A kernel that does not know O_TMPFILE tries to open the directory, which fails. */
+    if (*fd < 0)
         return errno == EISDIR || errno == EINVAL ? EOPNOTSUPP : errno;
     fd_name(name, *fd);
     if (access(name, F_OK) == 0)
@@ -85,8 +85,8 @@ static int resolve_once(const char *path, char final[TTS_PATH_MAX], mode_t *mode
             return reason;
         if (lstat(path, &info) != 0)
             return copy_path(final, path);
-        if (!S_ISLNK(
-                info.st_mode)) /* otherwise `path` is a link to a file that does not exist */
+        /* If `path` is a link, its file does not exist, so there is no mode. */
+        if (!S_ISLNK(info.st_mode))
             *mode = info.st_mode;
         return ENOENT;
     }

@@ -46,7 +46,7 @@ static int file_length(int fd, uint64_t *out)
  * otherwise. */
 static int write_zeros(int fd, uint64_t off, uint64_t end)
 {
-    const unsigned char zeros[4096] = {0}; /* not static: 4 KB of the library */
+    const unsigned char zeros[4096] = {0}; /* static would add 4 KB to the library */
     uint64_t length = 0;
     int reason = file_length(fd, &length);
     if (reason != 0)

@@ -10,8 +10,8 @@ static unsigned min_cost(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Returns the number of insertions, deletions, replacements and swaps of neighbours that turn
- * `a` into `b`. */
+/* Returns the smallest number of insertions, deletions, replacements and swaps of neighbours
+ * that turn `a` into `b`. */
 static unsigned edit_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
     unsigned rows[3][CANDIDATE_MAX +
@@ -45,7 +45,7 @@ void tts_nearest_offer(struct tts_nearest *nearest, const char *candidate)
     if (distance > DISTANCE_MAX || distance >= word_len)
         return;
     if (distance > 1 && 2 * distance >= word_len)
-        return; /* half of a short word differs: 'bad' is not near to 'max' */
+        return; /* at least half of a short word differs: 'bad' is not near to 'max' */
     if (!nearest->best || distance < nearest->distance) {
         nearest->best = candidate;
         nearest->distance = distance;

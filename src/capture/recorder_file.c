@@ -71,9 +71,9 @@ static enum tts_status file_busy(struct tts_error *err, const char *path)
 
 /* --- locks ------------------------------------------------------------------------------ */
 
-/* A recorder holds a lock on its file from before the file has its name until the recorder
- * ends. Only the holder of the lock on the file at a path may replace that file. The system
- * releases the lock when the process ends. */
+/* A recorder locks its file before the file gets its final name, and holds the lock until the
+ * recorder ends. Only the holder of the lock on the file at a path may replace that file. The
+ * system releases the lock when the process ends. */
 
 enum { LOOKS_MAX = 100 }; /* attempts to lock a path whose file keeps changing */
 

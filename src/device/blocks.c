@@ -199,7 +199,7 @@ static void replace(struct blocks *b, struct path *path, struct tts_unit_block b
         tree_thin(&b->tree, path);
 }
 
-/* Inserts a free block. Needs a tree_reserve() before. */
+/* Inserts a free block. Call tree_reserve() first. */
 static void insert(struct blocks *b, struct tts_unit_block block)
 {
     struct path path;

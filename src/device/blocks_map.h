@@ -212,7 +212,8 @@ static TTS_COLD enum tts_status map_grow(struct map *map, uint64_t hash)
     return TTS_OK;
 }
 
-/* Finds a free slot for a new start. Grows the map if necessary. TTS_E_NOMEM. */
+/* Finds a free slot for a new start. Grows the map if necessary. Returns TTS_OK or TTS_E_NOMEM.
+ */
 static inline enum tts_status map_room(struct map *map, tts_word start, struct map_slot *slot)
 {
     uint64_t hash = map_hash(start);

@@ -26,7 +26,7 @@ void tts_idstack_clear(struct tts_idstack *ids);
 /* Called by tts_idstack_reserve() if the memory must grow. */
 enum tts_status tts_idstack_reserve_more(struct tts_idstack *ids, size_t capacity);
 
-/* Reserves the memory for two ids to be retired. TTS_E_NOMEM. */
+/* Reserves the memory for two ids to be retired. Returns TTS_OK or TTS_E_NOMEM. */
 static inline enum tts_status tts_idstack_reserve(struct tts_idstack *ids)
 {
     size_t needed = ids->count + (size_t)2;
@@ -41,7 +41,8 @@ static inline void tts_idstack_push_if(struct tts_idstack *ids, uint32_t id, uin
     ids->count += when;
 }
 
-/* Returns the id for a new block, without a branch. If `when` is 0, the id stays available. */
+/* Returns the id for a new block. If `when` is 0, the id stays available. Has no branch on
+ * `when`. */
 static inline uint32_t tts_idstack_pop_if(struct tts_idstack *ids, uint32_t when)
 {
     if (TTS_UNLIKELY(ids->count == 0)) {

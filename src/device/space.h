@@ -44,7 +44,7 @@
 #define TTS_BLOCK_NONE UINT32_MAX
 
 enum tts_policy {
-    TTS_POLICY_FIRST, /* takes the block nearest to the chosen end that is large enough */
+    TTS_POLICY_FIRST, /* takes the first large enough block, seen from the chosen end */
     TTS_POLICY_BEST, /* like FIRST, but only looks at the lowest size class with a block that is
                         large enough */
 };

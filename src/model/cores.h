@@ -57,7 +57,7 @@ struct tts_cores {
     bool has_grid; /* whether the grid was set to 0 and is in use */
     /* Bytes that every core has, by kind. Always 0 for the kinds of a program. */
     uint64_t all[TTS_CORE_KINDS];
-    uint64_t all_bytes, all_parts; /* sum of `all`, and number of buffers on every core */
+    uint64_t all_bytes, all_parts; /* sum of `all`; number of buffers that are on every core */
     uint64_t some_parts;           /* number of buffers on some cores */
     uint64_t top_bytes;            /* most bytes that any core has in addition to all_bytes */
     uint16_t top_core;             /* first core with top_bytes */

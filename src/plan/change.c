@@ -424,7 +424,7 @@ static int64_t saved_bytes(uint64_t before, uint64_t after)
     return (int64_t)(before - after);
 }
 
-/* Adds a change, unless it neither fits nor saves at least LEAST_PERCENT of the peak. */
+/* Adds a change if it makes the run fit, or saves at least LEAST_PERCENT of the peak. */
 static void offer_change(struct search *s, enum tts_fit_change_kind kind,
                          const struct candidate *candidate, const char *device)
 {

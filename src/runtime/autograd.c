@@ -255,8 +255,8 @@ static bool walk_graph(struct tts_autograd *ag, uint32_t root, struct row *order
     return ok;
 }
 
-/* Runs the backward function of a node. The function may add nodes and so move the array, so it
- * works on a copy of the node. */
+/* Runs the backward function of a node. The function may add nodes and so move the array, so
+ * run_node() works on a copy of the node. */
 static void run_node(struct tts_autograd *ag, uint32_t number)
 {
     struct tts_node node = ag->nodes[number - 1];

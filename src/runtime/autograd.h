@@ -11,7 +11,8 @@
  * 4. The first gradient of a value is adopted: the value shares the buffer of the gradient.
  * Each later gradient is added to it: the sum gets a new buffer, and then the old buffer is
  * dropped.
- * One thread. After a failure of the runtime (tts_runtime.status), every call is harmless. */
+ * One thread at a time. After a failure of the runtime (tts_runtime.status), every call is
+ * harmless. */
 #pragma once
 
 #include "runtime/tensor.h"

@@ -1,6 +1,6 @@
 /* collective.h: operations over the chips of a mesh, as one chip sees them: they allocate the
  * same buffers in the same order. docs/design/runtime.md lists the buffers. Inputs are
- * borrowed. The caller owns the result. One thread. */
+ * borrowed. The caller owns the result. One thread at a time. */
 #pragma once
 
 #include "runtime/tensor.h"

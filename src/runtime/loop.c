@@ -123,7 +123,9 @@ static void run_iteration(struct loop *loop)
     const struct tts_workload *workload = loop->workload;
     for (uint64_t i = 0; i < workload->accumulate && ag->rt.status == TTS_OK; i++)
         run_micro_step(loop, i);
-    if (workload->recipe == TTS_RECIPE_V1_PYTHON) { /* the function for one step returns here */
+    /* In the Python program the function for one step returns here, which frees its variables
+     * `logits` and `loss`. */
+    if (workload->recipe == TTS_RECIPE_V1_PYTHON) {
         tts_value_replace(ag, &loop->logits, NULL);
         tts_value_replace(ag, &loop->loss, NULL);
     }

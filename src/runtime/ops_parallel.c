@@ -90,8 +90,8 @@ static void divided_backward_shifted(struct tts_autograd *ag, struct tts_node *n
     divided_backward_from(ag, node, true);
 }
 
-/* The other buffers of the forward pass, in the order of their allocation. All of them live
- * until the forward pass ends. */
+/* The buffers of the forward pass that the node does not keep, in the order of their
+ * allocation. They live until the forward pass ends. */
 enum {
     OWN_LARGEST,
     GATHERED,

@@ -4,7 +4,7 @@
  * dropped, the buffer is freed. The first failure of a runtime is permanent
  * (tts_runtime.status): from then on, new tensors are empty. All functions accept empty
  * tensors, so the code of an operation needs no error handling: it shows only which tensors it
- * allocates, keeps and frees. One thread. */
+ * allocates, keeps and frees. One thread at a time. */
 #pragma once
 
 #include "base/hashtable.h"

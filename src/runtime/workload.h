@@ -198,7 +198,8 @@ enum { TTS_ITERATIONS_MAX = 16, TTS_LATER_DIGITS = 20 };
  * library allocates.
  *
  * TTS_E_FULL: a device in TTS_MODE_PLACE refused a request, and the run ended there.
- * TTS_E_INVALID, TTS_E_RANGE: tts_workload_check() refuses the workload. TTS_E_NOMEM. */
+ * TTS_E_INVALID, TTS_E_RANGE: tts_workload_check() refuses the workload. TTS_E_NOMEM: memory
+ * ran out. */
 TTS_NODISCARD enum tts_status tts_workload_run(const struct tts_workload *workload,
                                                struct tts_device *device,
                                                const struct tts_workload_watch *watch,

@@ -7,7 +7,7 @@
  *
  * Ownership: the caller owns the struct. Arrays come from `alloc`; release frees them. A host
  * view is filled again and again: tts_hostview_reset() keeps the memory of the arrays.
- * Threads: one thread. */
+ * Threads: one thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -63,7 +63,7 @@ struct tts_seenchip {
      * that are not visible from here. */
     bool holders_known;
     uint32_t holders[TTS_HOSTVIEW_HOLDERS_MAX];
-    size_t holder_count; /* all of them; only TTS_HOSTVIEW_HOLDERS_MAX are in `holders` */
+    size_t holder_count; /* all holders; only TTS_HOSTVIEW_HOLDERS_MAX are in `holders` */
     /* The process that locked the chip for use, as that process numbers itself. */
     bool lock_known;
     int32_t lock_pid;
@@ -72,7 +72,7 @@ struct tts_seenchip {
 /* A device node /dev/tenstorrent/N. Nodes are never opened. */
 struct tts_seennode {
     uint32_t node;
-    bool is_usable; /* this user may open it for reading and writing */
+    bool is_usable; /* this user may open the node for reading and writing */
     uint32_t owner_uid, owner_gid, mode;
 };
 
@@ -83,7 +83,7 @@ enum tts_seenregion_state {
     TTS_SEENREGION_INITIALISING,    /* version 4: another process initialises the region */
     TTS_SEENREGION_UNKNOWN_VERSION, /* a version or size that no known runtime writes */
     TTS_SEENREGION_CORRUPT,         /* values that no device can hold */
-    TTS_SEENREGION_CHANGING,        /* the region changed during every try to read it */
+    TTS_SEENREGION_CHANGING,        /* the region changed during each attempt to read it */
     TTS_SEENREGION_FAILED,          /* the file cannot be read; sys_errno says why */
 };
 
@@ -106,10 +106,10 @@ struct tts_seenregion {
     uint64_t device_no, inode; /* st_dev and st_ino of the file */
     const char *layout;        /* "v3"; a constant; NULL: not known */
     uint32_t version;          /* first word of the file; 0 if the file could not be read */
-    uint32_t private_of; /* process whose own /dev/shm holds the file; 0: that of this host */
+    uint32_t private_of; /* process whose /dev/shm holds the file; 0: /dev/shm of this host */
     /* The rest is valid if state is TTS_SEENREGION_READ. */
     bool is_unix_time;    /* the times are nanoseconds since 1970, else of a steady clock */
-    bool is_id_confirmed; /* the region names the same id as the file */
+    bool is_id_confirmed; /* the region and the name of its file have the same id */
     uint64_t asic_id;
     uint32_t logical_id; /* id of the device in the process that attached last */
     uint32_t reference_count;
@@ -140,7 +140,7 @@ struct tts_seenbuffers {
     bool is_complete;   /* the log was read from its beginning and nothing was skipped */
 };
 
-/* One pool as its own allocator reports it. Bytes are of all banks. */
+/* One pool, as its own allocator reports the pool. Bytes are of all banks. */
 struct tts_seenpool {
     bool is_known;
     uint32_t banks;
@@ -149,7 +149,7 @@ struct tts_seenpool {
     uint64_t buffers;
 };
 
-/* A device as a process with an allocator reports it. */
+/* A device, as a process with an allocator reports the device. */
 struct tts_seenview {
     uint32_t pid; /* process that reports, as this process numbers it */
     bool unique_id_known, arch_known, queues_known, channels_known, grid_known;
@@ -168,7 +168,7 @@ struct tts_seenview {
 struct tts_seenprocess {
     uint32_t pid;        /* as this process numbers it */
     uint32_t pid_inside; /* as the process numbers itself; 0: not known */
-    uint32_t pid_levels; /* nested pid namespaces from ours to its own; 0: not known */
+    uint32_t pid_levels; /* pid namespaces from ours to that of the process; 0: not known */
     bool namespace_known, start_known, uid_known;
     uint64_t namespace_id; /* inode of the pid namespace */
     uint64_t start_ns;     /* since 1970 */
@@ -176,7 +176,7 @@ struct tts_seenprocess {
     char user[TTS_HOSTVIEW_NAME_MAX]; /* "" if there is no name for the uid */
     char comm[TTS_HOSTVIEW_NAME_MAX];
     char command[TTS_HOSTVIEW_COMMAND_MAX]; /* arguments, separated by blanks; may be cut */
-    bool is_alive;                          /* false: there is no such process */
+    bool is_alive;                          /* false: the process does not exist */
     /* Nodes N of /dev/tenstorrent/N that the process has open; known only for processes of the
      * same user, or as root. */
     bool nodes_known;
@@ -198,7 +198,7 @@ struct tts_hostview {
     bool nodes_listed;          /* /dev/tenstorrent exists and can be listed */
     struct tts_seennode *nodes; /* by number */
     size_t node_count, node_capacity;
-    struct tts_seenregion *regions; /* by id; equal ids: that of this host first */
+    struct tts_seenregion *regions; /* by id; of equal ids the region of this host is first */
     size_t region_count, region_capacity, regions_left_out;
     int regions_errno;               /* why /dev/shm of this host cannot be listed; 0: listed */
     struct tts_seenbuffers *buffers; /* by pid */
@@ -210,7 +210,7 @@ struct tts_hostview {
     const struct tts_alloc *alloc;
 };
 
-/* Makes an empty host view. `alloc` NULL is the C library's. */
+/* Makes an empty host view. If `alloc` is NULL, the C library allocates. */
 void tts_hostview_init(struct tts_hostview *view, const struct tts_alloc *alloc);
 void tts_hostview_release(struct tts_hostview *view);
 /* Empties the arrays and keeps their memory. */

@@ -5,7 +5,7 @@
  * are of one device: the sum over the banks of a pool.
  *
  * Ownership: the caller owns the struct. Arrays come from `alloc`; release frees them. Texts
- * are foreign bytes; views escape them. Threads: one thread. */
+ * are foreign bytes; views escape them. Threads: one thread at a time. */
 #pragma once
 
 #include "model/live/hostview.h"
@@ -59,8 +59,9 @@ struct tts_livepool {
 
 enum tts_liveprocess_state {
     TTS_LIVEPROCESS_LIVE,
-    TTS_LIVEPROCESS_DEAD,        /* its bytes are left-overs */
-    TTS_LIVEPROCESS_NOT_VISIBLE, /* alive, but its number or owner cannot be seen from here */
+    TTS_LIVEPROCESS_DEAD,        /* the process is dead: its bytes are left-overs */
+    TTS_LIVEPROCESS_NOT_VISIBLE, /* alive, but the number or the owner cannot be seen from here
+                                  */
 };
 
 /* Why a process cannot be seen or judged. */
@@ -80,7 +81,7 @@ struct tts_liveprocess {
     enum tts_liveprocess_state state;
     enum tts_livereason reason;
     bool is_name_changed; /* the process has another name than at its registration */
-    uint32_t shared_by;   /* processes that share this entry; 1: only this one */
+    uint32_t shared_by;   /* number of processes that share this entry */
     uint64_t start_ns;
     uint32_t uid;
     char user[TTS_HOSTVIEW_NAME_MAX];
@@ -104,8 +105,8 @@ struct tts_livedevice {
     char card_type[TTS_HOSTVIEW_TEXT_MAX];
     uint32_t hardware_queues, dram_channels, grid_columns, grid_rows;
     enum tts_livestate state;
-    char
-        reason[TTS_HOSTVIEW_PATH_MAX]; /* why it is unreadable, phantom or not tracked; or "" */
+    char reason[TTS_HOSTVIEW_PATH_MAX]; /* why it is unreadable, phantom or not tracked; or ""
+                                         */
     enum tts_livesource source;
     const char *layout; /* of the region: "v3"; NULL: no region */
     uint32_t caveats;   /* enum tts_livecaveat */
@@ -130,7 +131,7 @@ struct tts_liveframe {
     const struct tts_alloc *alloc;
 };
 
-/* Makes an empty frame. `alloc` NULL is the C library's. */
+/* Makes an empty frame. If `alloc` is NULL, the C library allocates. */
 void tts_liveframe_init(struct tts_liveframe *frame, const struct tts_alloc *alloc);
 void tts_liveframe_release(struct tts_liveframe *frame);
 /* Empties the frame and keeps its memory. */

@@ -178,8 +178,8 @@ static void put_failure(struct tts_recenc *enc, const struct tts_failure *f,
         tts_recenc_varint(enc, fields[i]);
 }
 
-/* Returns the operation of an OP_BEGIN. If the item does not have the operation, it is the
- * operation of the event. */
+/* Returns the operation that an OP_BEGIN begins: item->op, with the name from item->event if
+ * item->op has none, and with the hash of the name if item->op has no hash. */
 static struct tts_item_op op_begun(const struct tts_item *item)
 {
     struct tts_item_op op = item->op;
