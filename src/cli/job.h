@@ -3,7 +3,7 @@
  * tts_job_main() has the steps that all commands share. It reads the options into a copy of the
  * defaults, checks the number of operands and calls command->work(). Then it commits all
  * outputs that work() opened. If work() returns TTS_EXIT_USAGE, TTS_EXIT_INPUT or
- * TTS_EXIT_DEVICE, there is no answer, and no output is written. One thread. */
+ * TTS_EXIT_DEVICE, there is no answer, and no output is written. One thread at a time. */
 #pragma once
 
 #include "base/compiler.h"

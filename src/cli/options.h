@@ -6,7 +6,7 @@
  * Operands may come before, between and after options. "--" ends the options, and "-" is an
  * operand. In long names, dashes and underscores are the same. -h and --help are built in: -h
  * prints the rows, --help prints the manual page. All strings are borrowed from argv. Reading
- * changes the order of argv: the operands move to its front. One thread. */
+ * changes the order of argv: the operands move to its front. One thread at a time. */
 #pragma once
 
 #include "ttscope/status.h"

@@ -1,5 +1,5 @@
 /* chipview.h: writes the known chips as text and as JSON (docs/design/devices-json.md). Plain
- * functions of a chip. One thread. */
+ * functions of a chip. One thread at a time. */
 #pragma once
 
 #include "ttscope/chip.h"
@@ -18,7 +18,7 @@ struct tts_chipview {
     size_t part_count; /* 0: the layout was not asked for */
 };
 
-/* Writes the table of presets. TTS_E_NOMEM. */
+/* Writes the table of presets. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_chipview_text_list(FILE *out);
 /* Writes all facts of a chip, with their sources, and its pools. */
 void tts_chipview_text_one(const struct tts_chipview *view, FILE *out);

@@ -1,7 +1,7 @@
 /* json.h: writes a JSON document to a stream, without building it in memory. `key` is NULL
  * inside arrays and for the document itself. The writer adds commas, line breaks and escapes;
  * the caller nests correctly and checks the stream for errors. The end of the outermost object
- * or array writes the rest and a line end. The caller owns the struct. One thread. */
+ * or array writes the rest and a line end. The caller owns the struct. One thread at a time. */
 #pragma once
 
 #include <stdbool.h>

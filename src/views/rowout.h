@@ -1,5 +1,5 @@
 /* rowout.h: buffers long outputs of many small pieces on their way to a stream. The caller
- * checks the stream for errors and owns the struct. One thread. */
+ * checks the stream for errors and owns the struct. One thread at a time. */
 #pragma once
 
 #include <stddef.h>

@@ -12,7 +12,7 @@
  *     tts_table_release(&table);
  *
  * An unknown cell is `unknown` in text, null in JSON and empty in CSV; it is never 0. Texts are
- * foreign bytes: each writer escapes them. The caller owns the struct. One thread. */
+ * foreign bytes: each writer escapes them. The caller owns the struct. One thread at a time. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -83,8 +83,8 @@ void tts_table_init(struct tts_table *table, const struct tts_column *columns,
 /* Frees the rows. The table may be all zero. */
 void tts_table_release(struct tts_table *table);
 
-/* Adds a row of column_count cells and copies their texts. TTS_E_NOMEM. TTS_E_FULL: the table
- * has TTS_TABLE_ROWS_MAX rows. After a failure the table is unchanged. */
+/* Adds a row of column_count cells and copies their texts. TTS_E_NOMEM: memory ran out.
+ * TTS_E_FULL: the table has TTS_TABLE_ROWS_MAX rows. After a failure the table is unchanged. */
 TTS_NODISCARD enum tts_status tts_table_add(struct tts_table *table,
                                             const struct tts_cell *cells);
 

@@ -875,7 +875,7 @@ static int draw_picture(struct analyze *analyze, enum tts_picture picture)
 
 static void write_end(struct analyze *analyze)
 {
-    char path[TTS_PATH_MAX]; /* a safe text is never longer than the path */
+    char path[TTS_PATH_MAX]; /* long enough: tts_safe_text() never makes a path longer */
     if (analyze->options->json) {
         end_analyze_json(analyze);
         return;

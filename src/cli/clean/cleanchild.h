@@ -1,5 +1,5 @@
 /* cleanchild.h: cleans a memory region in a child process. A file that another process
- * truncates meanwhile ends only the child. One thread: the process must have no other. */
+ * truncates meanwhile ends only the child. The process must have only one thread. */
 #pragma once
 
 #include "sources/live/regionclean.h"

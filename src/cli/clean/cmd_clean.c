@@ -202,10 +202,10 @@ static void say_counters(const struct tts_counters *counters, char out[LEFT_BYTE
 
 /* --- the rows of an answer --------------------------------------------------------------- */
 
-/* One entry of a dead process, or the rest of a region that belongs to no entry. */
+/* An entry of a dead process, or the bytes of a region that belong to no entry. */
 struct clean_row {
     const struct tts_seenregion *region;
-    const struct tts_seenslot *slot; /* NULL: the rest */
+    const struct tts_seenslot *slot; /* NULL: the bytes of no entry */
     struct tts_counters bytes;
     bool is_removed;
 };
@@ -483,7 +483,7 @@ static enum tts_status clean_one(struct clean_work *work, size_t r, struct tts_e
     return status == TTS_E_NOMEM ? status : TTS_OK;
 }
 
-/* Reads the host again and removes the entries that are dead both times. */
+/* Reads the host again and removes the entries that were dead in both reads. */
 static enum tts_status clean_all(struct clean_work *work, struct tts_error *err)
 {
     enum tts_status status = read_sight(work, &work->second, err);

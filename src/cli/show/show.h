@@ -1,4 +1,5 @@
-/* show.h: reads a file of events for `ttscope show`. The views print the answer. One thread. */
+/* show.h: reads a file of events for `ttscope show`. The views print the answer. One thread at
+ * a time. */
 #pragma once
 
 #include "cli/job.h"

@@ -84,7 +84,7 @@ struct top {
     const struct top_options *options;
     struct tts_livehost *host;
     struct tts_hostview seen;
-    struct tts_liveframe frames[2]; /* frames[update % 2] is the present one */
+    struct tts_liveframe frames[2]; /* frames[update % 2] is the present frame */
     struct tts_screen screen;
     FILE *out; /* appends to `text` */
     char *text;

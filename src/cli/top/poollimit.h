@@ -1,6 +1,6 @@
 /* poollimit.h: limits for the use of pools: --fail-above L1=80%.
  *
- * Plain data. The caller owns the struct. One thread. */
+ * Plain data. The caller owns the struct. One thread at a time. */
 #pragma once
 
 #include "model/live/liveframe.h"

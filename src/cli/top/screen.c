@@ -197,8 +197,8 @@ static size_t color_length(const char *text, size_t len)
     return 0;
 }
 
-/* Draws a line of a frame, cut to the columns of the screen. Colours after the cut are kept,
- * because one of them may end a colour before it. */
+/* Draws a line of a frame, cut to the columns of the screen. Codes of colours after the cut are
+ * kept, because such a code may end a colour that began before the cut. */
 static enum tts_status draw_line(struct tts_screen *screen, const char *line, size_t len)
 {
     unsigned column = 0;

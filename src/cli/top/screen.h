@@ -1,5 +1,5 @@
-/* screen.h: shows frames on standard output, one after the other, or each in place of the one
- * before it.
+/* screen.h: shows frames on standard output, one after the other, or each in place of the
+ * previous frame.
  *
  * A frame is one write, so that a reader never sees half a frame. In place, a frame is drawn
  * over the last one and cut to the terminal. The terminal is never cleared as a whole and no
@@ -21,9 +21,9 @@
 
 struct tts_screen {
     bool is_terminal;
-    bool is_in_place;       /* each frame replaces the one before it */
+    bool is_in_place;       /* each frame replaces the previous frame */
     bool is_closed;         /* the reader of the pipe has gone */
-    unsigned columns, rows; /* of the terminal; 80 and 24 without one */
+    unsigned columns, rows; /* size of the terminal; 80 and 24 without a terminal */
     const struct tts_alloc *alloc;
     char *drawn; /* the bytes of a frame in place */
     size_t capacity, used;
@@ -52,6 +52,6 @@ TTS_NODISCARD enum tts_status tts_screen_show(struct tts_screen *screen, const c
 void tts_screen_wait(const struct tts_screen *screen, uint64_t deadline_ns);
 
 /* Writes a frame as tts_screen_show() draws it in place: cut to columns and rows, with a last
- * line that says how many lines are left out. Returns TTS_E_NOMEM. */
+ * line that says how many lines are left out. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_screen_draw(struct tts_screen *screen, const char *frame,
                                               size_t len);

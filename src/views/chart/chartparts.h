@@ -57,7 +57,7 @@ int64_t tts_chart_ticks_width(const struct tts_chart_scale *scale, struct tts_fo
 /* Draws the grid, the ticks and their numbers, which are left of the plot. */
 void tts_chart_draw_ticks(struct tts_drawing *d, const struct tts_chart_scale *scale,
                           struct tts_svg_box plot, struct tts_font font);
-/* Draws "Memory (MB)" upwards, at the middle of the plot. */
+/* Draws the axis title "Memory (MB)", rotated to be read upwards, at the middle of the plot. */
 void tts_chart_draw_unit(struct tts_drawing *d, struct tts_svg_box plot, int64_t x);
 
 struct tts_chart_legend {

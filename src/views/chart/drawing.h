@@ -1,7 +1,8 @@
 /* drawing.h: a picture as a list of shapes. A layout makes the list once; each writer
  * (drawing_svg.h, drawing_cairo.h) writes the same picture. The ground is white. Lengths are in
  * hundredths of a pixel (svg.h), colours are 0xRRGGBB. Adding returns no error: if memory runs
- * out, `is_short` is set and the shape is missing. The caller owns the struct. One thread. */
+ * out, `is_short` is set and the shape is missing. The caller owns the struct. One thread at a
+ * time. */
 #pragma once
 
 #include "base/compiler.h"

@@ -10,8 +10,8 @@
 #include <stdio.h>
 
 /* Writes two pixels for each pixel of the drawing, or fewer if cairo cannot hold that many.
- * TTS_E_IO: the stream failed. TTS_E_NOMEM. TTS_E_NOT_FOUND: no font is installed, and nothing
- * is written. */
+ * TTS_E_IO: the stream failed. TTS_E_NOMEM: memory ran out. TTS_E_NOT_FOUND: no font is
+ * installed, and nothing is written. */
 TTS_NODISCARD enum tts_status tts_drawing_write_png(const struct tts_drawing *d, FILE *out,
                                                     struct tts_error *err);
 

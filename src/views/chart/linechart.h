@@ -1,8 +1,8 @@
 /* linechart.h: draws figures over an ordered axis (phases, operations, time) as lines: the
- * ground with its ticks, filled areas, stepped lines with gaps where a figure is unknown, a
+ * background with its ticks, filled areas, stepped lines with gaps where a figure is unknown, a
  * limit, and a mark at one figure. If there are more points than pixels, a pixel shows the
- * largest of its points. * Plain data of the caller. One thread. If memory runs out, the
- * drawing notes it. */
+ * largest of its points. The caller owns all data. One thread at a time. If memory runs out,
+ * the drawing notes it. */
 #pragma once
 
 #include "model/run.h"

@@ -4,7 +4,7 @@
  * seekable. The report has only elements and attributes that all published schemas have. There,
  * a testcase has no file, no line and no properties, so the places are properties of the suite.
  *
- * The caller owns the struct. One thread. Stream errors are left to the caller. */
+ * The caller owns the struct. One thread at a time. Stream errors are left to the caller. */
 #pragma once
 
 #include "model/finding.h"

@@ -34,8 +34,8 @@ struct tts_fit_answer {
  * banks have too little) or "fragmentation" (free memory is in pieces). NULL if it fits. */
 const char *tts_fit_reason(const struct tts_fit_answer *answer);
 
-/* Writes the answer for people. TTS_E_IO: the summary cannot be written. TTS_E_NOMEM. Part of
- * the text may be written then. */
+/* Writes the answer for people. TTS_E_IO: the summary cannot be written. TTS_E_NOMEM: memory
+ * ran out. After a failure, part of the text may have been written. */
 TTS_NODISCARD enum tts_status tts_fit_text(const struct tts_fit_answer *answer, FILE *out,
                                            struct tts_error *err);
 /* Writes the answer as one JSON object. */

@@ -162,8 +162,8 @@ static void put_information(const struct tts_livedevice *device, FILE *out)
         fputs("    Compute Grid: unknown\n", out);
 }
 
-/* Writes a line for the published filters: one looks for a share with a decimal after the name
- * of the pool, the other for a share in whole percent after "Allocated". */
+/* Writes a line for the published filters: one filter looks for a share with a decimal after
+ * the name of the pool, the other filter for a share in whole percent after "Allocated". */
 static void put_filter_row(const struct tts_livedevice *device, enum tts_pool kind, FILE *out)
 {
     const struct tts_livepool *pool = &device->pools[kind];

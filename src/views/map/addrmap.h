@@ -8,7 +8,7 @@
  *
  * While the span is 1, the blocks are kept too, for a picture without loss.
  *
- * Heap object. One thread. The views read the fields. */
+ * Heap object. One thread at a time. The views read the fields. */
 #pragma once
 
 #include "device/space.h"

@@ -1,7 +1,7 @@
 /* run_names.h: names that tell the runs of one answer apart. Repeated names are counted for the
  * first TTS_RUN_NAMES_MAX different names, so memory does not grow with a log.
  *
- * Caller's memory; {0} is empty. One thread. */
+ * Caller's memory; {0} is empty. One thread at a time. */
 #pragma once
 
 #include "views/run/run_name.h"

@@ -33,7 +33,7 @@ void tts_run_text_top(const struct tts_run_text_top *top, FILE *out);
 void tts_run_text(const struct tts_named_run *run, const struct tts_run_text_options *options,
                   FILE *out);
 
-/* Writes the table of all runs, if there are several, and the end. */
+/* Writes the table of all runs, if there are several, and the closing lines. */
 void tts_run_text_end(const struct tts_worst_runs *worst, FILE *out);
 
 /* Formats "1 does not fit, 50 fit, 2 unknown". Verdicts without a run are left out. Returns

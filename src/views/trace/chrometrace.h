@@ -1,7 +1,7 @@
 /* chrometrace.h: writes marks of a timeline as Chrome's trace JSON: an object with
  * "traceEvents", one event per line. Every event has a numeric pid, tid and ts, so that other
  * profilers can import it. tts_chrometrace_end() completes the JSON. The caller owns the
- * struct. One thread. */
+ * struct. One thread at a time. */
 #pragma once
 
 #include "views/rowout.h"

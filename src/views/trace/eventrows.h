@@ -3,7 +3,7 @@
  * item.
  *
  * The row of a free also describes the freed buffer. A recording does not repeat that
- * description, so live buffers are kept. The caller owns the struct. One thread. */
+ * description, so live buffers are kept. The caller owns the struct. One thread at a time. */
 #pragma once
 
 #include "model/devicename.h"

@@ -1,5 +1,5 @@
 /* liveset.h: the set of live buffers during a pass over a file, by device and id. The caller
- * owns the struct. One thread. */
+ * owns the struct. One thread at a time. */
 #pragma once
 
 #include "base/hashtable.h"
