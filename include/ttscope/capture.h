@@ -197,8 +197,8 @@ static inline enum tts_status tts_track_program(struct tts_tracker *tracker, uin
 }
 
 /* Reports that a program has a circular buffer, dataflow buffer or scratchpad. `kind` is
- * TTS_EVENT_CB, TTS_EVENT_DFB or TTS_EVENT_SCRATCHPAD. If it uses the memory of a buffer
- * (because it is global or a view), post an event with `borrowed` instead. */
+ * TTS_EVENT_CB, TTS_EVENT_DFB or TTS_EVENT_SCRATCHPAD. For a circular or dataflow buffer that
+ * lies in the memory of an L1 buffer, post an event with `borrowed` instead. */
 static inline enum tts_status tts_track_cb(struct tts_tracker *tracker, uint32_t device,
                                            enum tts_event_kind kind,
                                            const struct tts_core_range *ranges,

@@ -46,8 +46,8 @@ struct tts_event {
     enum tts_event_kind kind;
     uint32_t device;    /* all kinds except OP_BEGIN and OP_END; any number */
     enum tts_pool pool; /* used by ALLOC and FREE */
-    /* CB, DFB: the part uses the memory of a buffer (it is global or a view) and takes no
-     * memory of its own. */
+    /* CB, DFB: the circular or dataflow buffer lies in the memory of an L1 buffer and takes no
+     * memory of its own (in the runtime: globally_allocated, or borrows_memory). */
     bool borrowed;
     uint64_t id; /* ALLOC, FREE: unique among the live buffers of the device */
     /* ALLOC: requested size, at most 2^52; a size of 0 is ignored. CB, DFB, SCRATCHPAD: size on

@@ -374,8 +374,9 @@ class Recorder
 
     // The place of a device, as the runtime reports it.
     struct Place {
-        std::uint32_t id = 0;       // id in the tracker
-        std::uint64_t mesh = kNone; // its mesh in the tracker, if it is a chip of one
+        std::uint32_t id = 0; // id in the tracker
+        // Id of the mesh in the tracker if the device is a chip of a mesh.
+        std::uint64_t mesh = kNone;
         bool is_mesh = false, knows_mesh = false;
     };
 

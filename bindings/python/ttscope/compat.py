@@ -383,9 +383,9 @@ class MemoryUsageTracker:
     @staticmethod
     def end_capture(name: str = PHASE_END) -> None:
         """Ends the last segment, names it `name`, and ends the capture. Does nothing if no
-        capture is active. The runtime's graph capture ends first, with its NO_DISPATCH. The
-        capture ends in any case: without memory only its last segment is lost. Raises only if
-        `name` is not a str."""
+        capture is active. First ends the graph capture of the runtime, and with it NO_DISPATCH.
+        The capture always ends: if memory runs out, only its last segment is lost. Raises only
+        if `name` is not a str."""
         _state.end(name)
 
     @staticmethod
