@@ -430,8 +430,8 @@ if command -v jq >/dev/null; then
     check -q --budget budget.yaml run.log --sarif two.sarif
     [ "$(jq -c '[.runs[0].results[].partialFingerprints] | unique | length' two.sarif)" -eq 2 ] ||
         fail "wanted a fingerprint for each limit"
-    # Another phase before it does not change the fingerprint. A second phase of the same name has
-    # a different one.
+    # A different phase before the phase of a finding does not change the fingerprint of the
+    # finding. A second phase with the same name gets a fingerprint of its own.
     with() { # label
         begin run
         phase "$1" 9.00 +9.00 9.00 9.00 0.00 0.00

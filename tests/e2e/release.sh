@@ -25,8 +25,8 @@ for turn in first again; do
     head -c 8 "$tree/build/demo/peak.png" | grep -q PNG || fail "wanted a picture of the peaks"
 done
 
-# The lines of docs/install.md, as typed by a user. A Python other than the one of the user's
-# shell may not search below the home directory.
+# The lines of docs/install.md, as a user types them. If python3 does not search the home
+# directory (in a virtual environment), the part with python3 is left out.
 awk '/^```sh install$/ { on = 1; next } /^```/ { on = 0 } on { print }' "$source_dir/docs/install.md" \
     >"$work/install"
 looks_at_home=$(HOME=$home python3 -c 'import site; print(site.ENABLE_USER_SITE)')

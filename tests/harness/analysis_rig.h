@@ -185,7 +185,7 @@ struct model_peak {
     int64_t bytes, loose;
     uint64_t seq;
     size_t count;
-    uint64_t born[RIG_BUFFERS]; /* the births of the live buffers, in ascending order */
+    uint64_t born[RIG_BUFFERS]; /* events that allocated the live buffers, ascending */
 };
 
 struct model {
@@ -290,7 +290,7 @@ static inline void model_give(struct model *m, uint32_t device, enum tts_pool po
         m->loose[device][pool] -= (int64_t)bytes;
 }
 
-/* ---- both together ---- */
+/* ---- the rig and the model together ---- */
 
 static const char *const rig_names[] = {"matmul", "add", "softmax", "conv"};
 

@@ -39,7 +39,8 @@ static inline struct chart_quad chart_box_quad(struct tts_svg_box box)
     return (struct chart_quad){{l, r, r, l}, {t, t, b, b}};
 }
 
-/* Returns true if, along one of the sides of `a`, there is a gap between both. */
+/* Returns true if `a` and `b` do not overlap when they are projected onto one of the sides of
+ * `a`. */
 static inline bool chart_is_apart(const struct chart_quad *a, const struct chart_quad *b)
 {
     for (int side = 0; side < 2; side++) {
@@ -115,7 +116,7 @@ static inline void chart_check_text(const struct tts_drawing *d, size_t at)
     const char *text = tts_drawing_text(d, shape->text);
     struct chart_quad quad = chart_text_quad(shape);
     T_TRUE(text[0] != '\0');
-    /* The text must not be wider than the room that the layout gave it. */
+    /* The text must not be wider than the room that the layout gave to the text. */
     if (tts_text_width(text, strlen(text), shape->font) > shape->box.width)
         fail_msg("'%s' is wider than its box", text);
     chart_is_on_canvas(d, &quad, text);

@@ -2,7 +2,7 @@
  *     make_recording OUT.tts story < story
  *     make_recording OUT.tts random|box_of EVENTS SEED
  *     make_recording OUT.tts SCENE
- * make_recording.h says what each of them has. */
+ * make_recording.h describes the stories and the scenes. */
 #include "harness/make_recording.h"
 
 #include "base/number.h"

@@ -38,11 +38,17 @@ _Noreturn void make_die(const char *why);
  */
 void make_story(struct make *make);
 
-/* Makes the recording of a scene: "run" (two phases, a mesh, a refused request, a free of an
- * unknown buffer), "killed", "stopped" and "missed" (the same with such an end), "box" (a black
- * box that begins after event 1000), "tight" (the same with a keyframe that lacks 7 buffers),
- * "phases" (60 phases), "names" (66,000 names of operations). Returns false if there is no
- * scene of that name. */
+/* Makes the recording of a scene. Returns false if there is no scene of that name.
+ *
+ *     run       two phases, a mesh, a refused request, a free of an unknown buffer
+ *     killed    `run`, but the program was killed
+ *     stopped   `run`, but the recording stopped because the disk was full
+ *     missed    `run`, but 5 events were missed
+ *     box       a black box that begins after event 1000
+ *     tight     `box`, but the keyframe lacks 7 buffers
+ *     phases    60 phases
+ *     names     66,000 names of operations
+ */
 bool make_scene(struct make *make, const char *name);
 
 /* Makes a random history that depends only on the seed and contains every kind of item. A box

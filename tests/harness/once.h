@@ -1,5 +1,6 @@
-/* once.h: an allocator that a test can tell to refuse memory from some moment on. An object
- * that uses it then keeps its memory but cannot grow. The struct must not be moved. */
+/* once.h: an allocator that a test can tell to refuse memory from some moment on. From then on,
+ * an object that uses the allocator keeps its memory but cannot grow. The struct must not be
+ * moved. */
 #pragma once
 
 #include "ttscope/alloc.h"

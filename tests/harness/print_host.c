@@ -3,8 +3,9 @@
  *
  *     print_host ROOT [READS]
  *
- * Reads the host READS times (1), prints the last result, and after it the time of one read
- * except the first. Exit codes: 0 printed, 2 usage, 3 the host cannot be read. */
+ * Reads the host READS times (1) and prints the last result. If READS is more than 1, also
+ * prints the mean time of a read, without the first read. Exit codes: 0 printed, 2 usage, 3 the
+ * host cannot be read. */
 #include "sources/live/livehost.h"
 
 #include <inttypes.h>

@@ -18,7 +18,7 @@
 /* ---- memory ---- */
 
 /* Most of a large block is never touched, and a sanitizer would need much time for it. So large
- * blocks come from mmap(), and the one freed last is used again. Small blocks come from
+ * blocks come from mmap(), and the block freed last is used again. Small blocks come from
  * malloc(). */
 enum { THRIFT_LARGE = 1 << 17, THRIFT_KEPT = 1 << 20 };
 
@@ -198,8 +198,8 @@ static inline void write_file(const char *path, const void *bytes, size_t len)
     T_EQ(fclose(out), 0);
 }
 
-/* Writes the image to a file. The file of a recording that was not ended has one more place
- * than it needs, because a recorder reserves places before it needs them. */
+/* Writes the image to a file. The file of a recording that was not ended has one place more
+ * than the recording needs, because a recorder reserves places before it needs them. */
 static inline void image_write(const struct image *image, const char *path)
 {
     size_t reserved = image_off(image, image->state.blocks + 1);
@@ -433,7 +433,8 @@ static inline void check_flips(const char *path)
     gist_done(&all);
 }
 
-/* Checks the file at `path` truncated to every possible length. It is empty afterwards. */
+/* Checks the file at `path` truncated to every possible length. The file is empty afterwards.
+ */
 static inline void check_cuts(const char *path)
 {
     struct stat info;

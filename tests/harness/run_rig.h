@@ -73,8 +73,8 @@ static inline void run_op_end(void *ctx)
     run->in_op = false;
 }
 
-/* Runs the workload and checks that no memory is left. The caller provides *run, because it is
- * large. */
+/* Runs the workload and checks that no memory is left. The caller provides *run, because the
+ * struct is large. */
 static inline void run_whole(struct run *run, const struct tts_workload *workload)
 {
     memset(run, 0, sizeof *run);

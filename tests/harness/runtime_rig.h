@@ -39,7 +39,7 @@ enum {
     X(G, 64 * WIDTH)                 /* gamma, beta, or a bias as wide as the model */         \
     X(B_F, 64 * MLP)                 /* a bias as wide as the MLP */                           \
     X(SE, 2 * SEQUENCE * WIDTH)      /* the table of positions; sums over the batch */         \
-    X(SE_WIDE, 4 * SEQUENCE * WIDTH) /* the same in fp32 */                                    \
+    X(SE_WIDE, 4 * SEQUENCE * WIDTH) /* SE in fp32 */                                          \
     X(U_WIDE, 2 * U)                                                                           \
     X(U_3, 3 * U)                                                                              \
     X(W_E, 2 * WIDTH * WIDTH) /* a square matrix of weights */                                 \

@@ -1,5 +1,5 @@
 /* story.h: random items as the recorder of a program would write them. They are events of every
- * kind on four devices, two of which are chips of a third one, in operations, phases and
+ * kind on four devices, two of which are chips of a third device, in operations, phases and
  * traces. */
 #pragma once
 

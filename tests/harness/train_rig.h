@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-static struct tts_trainfile held; /* static, because it has about 20 KB */
+static struct tts_trainfile held; /* static, because the struct has about 20 KB */
 
 #define V(key) (&held.key)
 

@@ -61,7 +61,7 @@ static inline struct tts_event *alloc_event(struct rig *rig, enum tts_pool pool,
     event->size_bytes = size_bytes;
     event->page_bytes = page_bytes;
     if (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL)
-        /* an event in L1 must have a value; which one does not matter */
+        /* an event in L1 must have a value; any value will do */
         event->bytes_per_bank = page_bytes;
     return event;
 }

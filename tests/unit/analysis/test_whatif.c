@@ -182,7 +182,8 @@ T_TEST(the_most_that_any_lacked_is_told_of_all_failures)
     tts_whatif_free(rig.whatif);
 }
 
-/* The size exceeds 64 bits: the request is impossible, and not for lack of cores. */
+/* The unplaced buffers add up to more than 2^63 - 1 bytes. The requests beyond this limit count
+ * in failed_requests, not in failed_cores. */
 T_TEST(what_cannot_even_be_counted_is_a_failure_of_another_kind)
 {
     struct rig rig = rig_on("n150");

@@ -308,7 +308,8 @@ T_TEST(what_was_set_moves_the_parts)
 {
     struct tts_chip chip = chip_of("quasar");
     set(&chip, "l1_small", "1");
-    set(&chip, "mailbox_base", "211440"); /* the mailbox is not below the end of the map */
+    /* The mailboxes begin at l1_map_end, so they are not part of the map. */
+    set(&chip, "mailbox_base", "211440");
     set(&chip, "llk_debug_size", "151793");
     set(&chip, "noc_counters_base", "0");
     set(&chip, "packet_pool_size", "13825");
