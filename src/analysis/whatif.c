@@ -284,7 +284,7 @@ static enum tts_status count_chip_cores(const struct tts_chip *chip, bool dram,
     enum tts_fact_key key = dram ? TTS_FACT_DRAM_BANKS : TTS_FACT_GRID;
     const struct tts_fact *fact = &chip->fact[key];
     if (fact->origin == TTS_ORIGIN_UNKNOWN)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "'%s' is unknown: set it",
+        return tts_error_set(err, TTS_E_NOT_FOUND, "'%s' is unknown: set this property",
                              tts_fact_name(key));
     *columns = dram ? (uint32_t)fact->value : TTS_GRID_COLUMNS(fact->value);
     *there = dram ? fact->value : (uint64_t)*columns * TTS_GRID_ROWS(fact->value);

@@ -80,7 +80,7 @@ struct tts_whatif_counts {
     /* Buffers that need more cores or banks than the device has. The figures of pools do not
      * include them. */
     uint64_t failed_cores;
-    /* Requests that are impossible on any device; the figures of pools do not include them. */
+    /* Impossible requests; the figures of pools do not include them. */
     uint64_t failed_requests;
     /* Programs whose circular buffers grow past the end of L1 or into L1 buffers. */
     uint64_t failed_programs;

@@ -87,8 +87,9 @@ static enum tts_status check(struct tts_tracker *t, const struct tts_device *dev
                              uint32_t id, struct tts_error *err)
 {
     if (tts_device_is_observed(device))
-        return tts_error_set(err, TTS_E_BUSY,
-                             "the device is already attached to a tracker: detach it first");
+        return tts_error_set(
+            err, TTS_E_BUSY,
+            "the device is already attached to a tracker: detach the device first");
     for (const struct tts_attached *at = t->attached; at; at = at->next)
         if (at->id == id)
             return tts_error_set(err, TTS_E_BUSY, "device id %u is in use: give another id",

@@ -187,7 +187,7 @@ static enum tts_status check(const struct tts_capture *c, struct tts_error *err)
 {
     if (!c)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the capture is NULL: make one with tts_capture_new()");
+                             "the capture is NULL: make a capture with tts_capture_new()");
     if (!c->tracker)
         return tts_error_set(
             err, TTS_E_INVALID,
@@ -221,8 +221,9 @@ enum tts_status tts_capture_begin(struct tts_capture *c, enum tts_capture_mode m
                              "unknown mode %d: give TTS_CAPTURE_NORMAL or _NO_DISPATCH",
                              (int)mode);
     if (c->is_active)
-        return tts_error_set(err, TTS_E_BUSY,
-                             "the capture is active: end it first, or make another capture");
+        return tts_error_set(
+            err, TTS_E_BUSY,
+            "the capture is active: end this capture first, or make another capture");
     tts_tracker_enter(c->tracker);
     start(c, mode == TTS_CAPTURE_NO_DISPATCH);
     tts_tracker_leave(c->tracker);
@@ -287,7 +288,8 @@ enum tts_status tts_capture_snapshot(struct tts_capture *c, const char *name,
     if (status != TTS_OK)
         return status;
     if (!c->is_active)
-        return tts_error_set(err, TTS_E_INVALID, "the capture is not active: begin it first");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "the capture is not active: begin the capture first");
     if (!name)
         return tts_error_set(err, TTS_E_INVALID, "the name of the phase is missing");
     return finish_phase(c, name, false, err);
@@ -354,8 +356,8 @@ enum tts_status tts_capture_get(const struct tts_capture *c, const char *name,
                              "no phase '%.60s' among the %zu finished phases", kept, c->count);
     if (matches > 1)
         return tts_error_set(err, TTS_E_AMBIGUOUS,
-                             "%zu phases are called '%.60s': get each by its index", matches,
-                             kept);
+                             "%zu phases are called '%.60s': get each phase by its index",
+                             matches, kept);
     *out = found;
     return TTS_OK;
 }

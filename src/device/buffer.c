@@ -72,7 +72,7 @@ enum tts_status tts_request_need(const struct tts_request *request,
     } else {
         if (TTS_UNLIKELY(request->pool == TTS_POOL_L1_SMALL))
             return tts_error_set(err, TTS_E_INVALID,
-                                 "L1_SMALL accepts only sharded buffers: shard it");
+                                 "L1_SMALL accepts only sharded buffers: shard the buffer");
         uint64_t of_bank = (pages - 1) / pool->banks + 1, bank_page;
         if (TTS_UNLIKELY(
                 !round_up(need.page_bytes, pool->bank_page_alignment_bytes, &bank_page) ||

@@ -157,7 +157,7 @@ static enum tts_status check_dram(const struct tts_chip *chip, struct tts_error 
     if (trace >= size - base)
         return tts_error_set(err, TTS_E_INVALID,
                              "'trace_region' takes %" PRIu64 " of a bank, which has %" PRIu64
-                             ": make it smaller",
+                             ": make 'trace_region' smaller",
                              trace, size - base);
     return TTS_OK;
 }
@@ -210,7 +210,7 @@ static enum tts_status check_l1(const struct tts_chip *chip, struct tts_error *e
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID,
                          "'l1_small' %" PRIu64 " leaves nothing of the %" PRIu64
-                         " above 'l1_base': make it smaller",
+                         " above 'l1_base': make 'l1_small' smaller",
                          small, room);
 }
 

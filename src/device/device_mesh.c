@@ -112,7 +112,7 @@ enum tts_status tts_device_synchronize(struct tts_device *d,
         tts_device_recount(pool);
     }
     if (status != TTS_OK)
-        return tts_error_set(err, status, "cannot take over the %s of the others: %s",
+        return tts_error_set(err, status, "cannot take over the %s of the other devices: %s",
                              tts_pool_name((enum tts_pool)kind), tts_status_text(status));
     return TTS_OK;
 }

@@ -28,10 +28,11 @@ static enum tts_status check_per_core(const struct tts_device *d,
                              d->floor ? ", and the facts of DRAM" : "");
     if (request->pool != TTS_POOL_L1 || !request->shard)
         return tts_error_set(err, TTS_E_INVALID,
-                             "buffers of one core are in L1 and have a classic sharding");
+                             "a buffer of one core must be in L1 and have a classic sharding");
     if (request->placement == TTS_PLACE_AT || request->size_bytes == 0)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "buffers of one core have a size and no place");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "a buffer of one core needs a size, and cannot be placed at an address");
     /* Without the distribution, cores without pages count too. */
     struct tts_request classic = *request;
     classic.distribution = NULL;
@@ -132,8 +133,9 @@ enum tts_status tts_device_alloc_per_core(struct tts_device *d,
     if (status != TTS_OK)
         return status;
     if (capacity < need.banks)
-        return tts_error_set(err, TTS_E_RANGE, "%u cores, room for %zu addresses", need.banks,
-                             capacity);
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the buffer has %u cores, but there is room for %zu addresses",
+                             need.banks, capacity);
     status = place_cores(d, request, &need, &placed, err);
     if (status != TTS_OK)
         return status;

@@ -118,7 +118,7 @@ static enum tts_status check_classic(const struct tts_shard *shard, uint64_t pag
                              "the size of the shards does not fit in 64 bits");
     if (pages > held)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the buffer has %" PRIu64 " pages, its shards hold %" PRIu64,
+                             "the buffer has %" PRIu64 " pages, but its shards hold %" PRIu64,
                              pages, held);
     bool known = shard->tensor_height_pages > 0 || shard->tensor_width_pages > 0;
     return known ? check_tensor(shard, pages, out->cores_used, err) : TTS_OK;
@@ -173,8 +173,8 @@ static enum tts_status check_shape(const struct tts_distribution *spread, uint64
     }
     if (tensor != pages)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the buffer has %" PRIu64 " pages, the tensor %" PRIu64, pages,
-                             tensor);
+                             "the buffer has %" PRIu64 " pages, but the tensor has %" PRIu64,
+                             pages, tensor);
     return TTS_OK;
 }
 
@@ -235,8 +235,8 @@ static enum tts_status measure_distribution(const struct tts_request *request, u
     tts_shards_again(&shards, request);
     if (shards.dealt_per_core > shards.pages_per_core)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a core has room for %" PRIu64 " pages of the one sharding, and "
-                             "the other deals it %" PRIu64,
+                             "a core has room for %" PRIu64 " pages of the sharding, but "
+                             "the distribution puts %" PRIu64 " pages on the core",
                              shards.pages_per_core, shards.dealt_per_core);
     out->pages_per_core = shards.pages_per_core;
     out->cores_used = shards.cores_used;
@@ -264,7 +264,7 @@ enum tts_status tts_shards_measure(const struct tts_request *request, uint64_t p
         return status;
     uint32_t compute = TTS_GRID_COLUMNS(place->grid) * TTS_GRID_ROWS(place->grid);
     if (compute == 0)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "'grid' is unknown: set it");
+        return tts_error_set(err, TTS_E_NOT_FOUND, "'grid' is unknown: set this property");
     if (size.cores_used > compute)
         return tts_error_set(err, TTS_E_INVALID,
                              "%" PRIu32 " shards, but the compute grid has %" PRIu32

@@ -79,12 +79,13 @@ static enum tts_status check_range_overlaps(const struct tts_event *event,
 static enum tts_status check_core_ranges(const struct tts_event *event, struct tts_error *err)
 {
     if (!event->ranges)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "'%s' event with %zu core ranges has ranges NULL: give the ranges",
-                             tts_event_kind_name(event->kind), event->range_count);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "the '%s' event with %zu core ranges has ranges NULL: give the ranges",
+            tts_event_kind_name(event->kind), event->range_count);
     if (event->range_count > TTS_RANGES_MAX)
         return tts_error_set(
-            err, TTS_E_INVALID, "'%s' event has %zu core ranges: give at most %d",
+            err, TTS_E_INVALID, "the '%s' event has %zu core ranges: give at most %d",
             tts_event_kind_name(event->kind), event->range_count, TTS_RANGES_MAX);
     for (size_t i = 0; i < event->range_count; i++) {
         enum tts_status status = check_core_range(event->ranges[i], err);
@@ -100,7 +101,8 @@ TTS_COLD static enum tts_status is_too_large(const struct tts_event *event,
                                              struct tts_error *err)
 {
     bool is_size = event->kind <= TTS_EVENT_FREE && event->size_bytes > TTS_EVENT_SIZE_MAX;
-    return tts_error_set(err, TTS_E_RANGE, "'%s' event has %s above the limit of 2^%d bytes",
+    return tts_error_set(err, TTS_E_RANGE,
+                         "the '%s' event has %s above the limit of 2^%d bytes",
                          tts_event_kind_name(event->kind),
                          is_size ? "a size" : "a number of bytes", is_size ? 52 : 62);
 }
@@ -118,11 +120,12 @@ static enum tts_status check_event_sizes(const struct tts_event *event, struct t
                              event->block_bytes, event->bytes_per_bank);
     if (TTS_UNLIKELY(tts_pool_is_l1(event->pool) && event->size_bytes > 0 &&
                      event->bytes_per_bank == 0))
-        return tts_error_set(err, TTS_E_INVALID,
-                             "'%s' in %s of buffer %" PRIu64
-                             " has no bytes_per_bank: give the bytes in its fullest bank",
-                             tts_event_kind_name(event->kind),
-                             event->pool == TTS_POOL_L1 ? "L1" : "L1_SMALL", event->id);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "the '%s' event in %s of buffer %" PRIu64
+            " has no bytes_per_bank: give the bytes in the fullest bank of the buffer",
+            tts_event_kind_name(event->kind), event->pool == TTS_POOL_L1 ? "L1" : "L1_SMALL",
+            event->id);
     return TTS_OK;
 }
 
@@ -162,7 +165,7 @@ static enum tts_status check_cb_event(const struct tts_event *event, struct tts_
         return is_too_large(event, err);
     if (event->range_count == 0)
         return tts_error_set(err, TTS_E_INVALID,
-                             "'%s' event has no core ranges: give the ranges",
+                             "the '%s' event has no core ranges: give the ranges",
                              tts_event_kind_name(event->kind));
     return check_core_ranges(event, err);
 }
@@ -172,7 +175,7 @@ static enum tts_status check_failure_event(const struct tts_event *event, struct
     const struct tts_failure *failure = event->failure;
     if (!failure)
         return tts_error_set(err, TTS_E_INVALID,
-                             "'failure' event has no tts_failure: set 'failure'");
+                             "the 'failure' event has no tts_failure: set 'failure'");
     if ((unsigned)failure->kind > TTS_FAILURE_TRACE_OVERLAP ||
         failure->kind == TTS_FAILURE_NONE || (unsigned)failure->pool >= TTS_POOLS)
         return tts_error_set(err, TTS_E_INVALID,

@@ -861,7 +861,7 @@ static enum tts_status check_chip(const struct tts_fold *fold, uint32_t chip, ui
         return tts_error_set(
             err, TTS_E_BUSY,
             "chip %u is in mesh %u, which still has buffers on its cores: free "
-            "them first",
+            "these buffers first",
             chip, fold->ids[part->mesh]);
     if (part && part->first_chip != TTS_FOLD_NO_DEVICE)
         return tts_error_set(err, TTS_E_INVALID,

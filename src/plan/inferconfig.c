@@ -178,7 +178,7 @@ static enum tts_status check_needed(struct tts_inferconfig *config,
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (keys[i].is_needed && !file->values[keys[i].key].is_set)
             return FAIL_FILE(config, TTS_E_NOT_FOUND, 0,
-                             "'%s' is missing: a model of type %s needs it",
+                             "'%s' is missing: a model of type %s needs this key",
                              tts_hf_key_name(keys[i].key), type->name);
     return TTS_OK;
 }

@@ -194,11 +194,11 @@ const char *tts_optimizer_nearest(const char *name)
         "state has the same size";
     static const struct {
         const char *name, *nearest;
-    } known[] = {
-        {"Muon", sgd},
-        {"MuonComposite", sgd},
-        {"MuonWithAdamW", "for an upper limit, give '--optimizer AdamW': its state is larger"},
-        {"SGDComposite", sgd}};
+    } known[] = {{"Muon", sgd},
+                 {"MuonComposite", sgd},
+                 {"MuonWithAdamW",
+                  "for an upper limit, give '--optimizer AdamW', whose state is larger"},
+                 {"SGDComposite", sgd}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (is_same_setting_word(name, known[i].name))
             return known[i].nearest;

@@ -293,7 +293,7 @@ static enum tts_status take_family(struct tts_trainconfig *config)
 {
     if (!config->file.model_type.is_set && is_cpp_config(config))
         return fail_missing_setting(config, TTS_TRAINFILE_MODEL, TTS_FIELD_FAMILY,
-                                    "set it to gpt2 or llama");
+                                    "set this key to gpt2 or llama");
     return take_file_word(config, TTS_FIELD_FAMILY);
 }
 
@@ -380,8 +380,8 @@ static enum tts_status take_v1_vocabulary(struct tts_trainconfig *config)
     if (status != TTS_OK)
         return status;
     if (is_cpp_config(config) && tokenizer == 1)
-        return take_file_vocabulary(config,
-                                    "tokenizer_type bpe needs it; add it or give '--vocab'");
+        return take_file_vocabulary(
+            config, "tokenizer_type bpe needs this key; add the key or give '--vocab'");
     put_setting_rule(config, TTS_FIELD_VOCABULARY, TTS_TRAIN_CHARACTERS,
                      !is_cpp_config(config)
                          ? "the characters of the Shakespeare text (v1-python has no other)"
@@ -434,7 +434,7 @@ static enum tts_status take_batch(struct tts_trainconfig *config)
     take_setting_or(config, TTS_FIELD_BATCH, has_training ? 64 : 1);
     if (is_setting_default(config, TTS_FIELD_BATCH) && has_training && is_cpp_config(config))
         return fail_missing_setting(config, TTS_TRAINFILE_TRAINING, TTS_FIELD_BATCH,
-                                    "add it to the file or give '--batch'");
+                                    "add this key to the file or give '--batch'");
     take_setting_or(config, TTS_FIELD_ACCUMULATE, 1);
     take_setting_or(config, TTS_FIELD_CLIP, 0);
     return TTS_OK;
@@ -684,11 +684,11 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
         if (number > 0)
             return;
         why = add_stop(config, data->file, data->line);
-        put_stop_text(
-            why->reason,
-            "data_path names a file of tokens, but 'vocab_size' is %s: set it to the number of "
-            "tokens in the vocabulary",
-            size->is_set ? "0" : "missing");
+        put_stop_text(why->reason,
+                      "data_path names a file of tokens, but 'vocab_size' is %s: set "
+                      "'vocab_size' to the number of "
+                      "tokens in the vocabulary",
+                      size->is_set ? "0" : "missing");
         put_stop_text(why->figures,
                       "text, with a vocabulary of %d characters; for tokens give '--vocab N'",
                       TTS_TRAIN_CHARACTERS);
@@ -698,15 +698,17 @@ static void stop_at_vocabulary(struct tts_trainconfig *config)
         return;
     why = add_stop(config, size->file, size->line);
     bool is_text = tts_ends_in(path, ".txt");
-    put_stop_text(
-        why->reason,
-        "'vocab_size' is %" PRIu64 ", but %s; the program uses the characters of the text as "
-        "its vocabulary (%d for Shakespeare), so 'vocab_size' must be 0%s",
-        number,
-        is_text           ? "data_path names a text file"
-        : path[0] != '\0' ? "data_path does not end in .yaml, so the program reads it as text"
-                          : "without data_path the program reads the Shakespeare text",
-        TTS_TRAIN_CHARACTERS, is_cpp_config(config) ? "" : " or that number");
+    put_stop_text(why->reason,
+                  "'vocab_size' is %" PRIu64
+                  ", but %s; the program uses the characters of the text as "
+                  "its vocabulary (%d for Shakespeare), so 'vocab_size' must be 0%s",
+                  number,
+                  is_text ? "data_path names a text file"
+                  : path[0] != '\0'
+                      ? "data_path does not end in .yaml, so the program reads the file as text"
+                      : "without data_path the program reads the Shakespeare text",
+                  TTS_TRAIN_CHARACTERS,
+                  is_cpp_config(config) ? "" : " or the number of these characters");
     if (is_text)
         put_stop_text(why->figures, "'vocab_size' 0, a vocabulary of %d characters",
                       TTS_TRAIN_CHARACTERS);

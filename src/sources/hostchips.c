@@ -281,9 +281,10 @@ static void read_chip_pids(int proc_fd, struct pid_room *room, struct tts_hostch
 static enum tts_status fail_host_dir(const struct scan *scan, int reason)
 {
     enum tts_status status = reason == ENOMEM ? TTS_E_NOMEM : TTS_E_IO;
-    return tts_error_set_errno(
-        scan->err, status, reason,
-        "cannot list the chips in '%s" CLASS_DIR "': check its permissions", scan->root);
+    return tts_error_set_errno(scan->err, status, reason,
+                               "cannot list the chips in '%s" CLASS_DIR
+                               "': check the permissions of the directory",
+                               scan->root);
 }
 
 static enum tts_status fail_host_memory(struct tts_error *err)

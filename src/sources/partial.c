@@ -172,7 +172,7 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     if (out->is_stopped)
         add(out, "program", 0,
             "the last recorded request was refused (event %" PRIu64
-            "); the memory use after it is unknown",
+            "); the memory use after this request is unknown",
             p->stop_seq);
     out->is_beginning = out->count > others && !lacks_frees;
 }

@@ -12,7 +12,7 @@
 
 /* ---- JSON ---- */
 
-static const char no_source[] = "no known source; set it";
+static const char no_source[] = "no known source; set a value";
 
 static void put_pool_layout(struct tts_json *json, const struct tts_pool_layout *layout)
 {

@@ -123,14 +123,14 @@ expect_code 0
 set_json=$out
 run "$ttscope" devices p150 --set grid=12x10 --set l1_small=32KiB
 expect_code 0
-expect_out_like "variants: 12 or 13 compute columns"
+expect_out_like "variants: 12 compute columns: p150-12"
 expect_out_like "set: l1_small=32768, grid=12x10"
 expect_out_like "L1_SMALL *120 *32768 *1540096 *1572864"
 [[ $out != *"by dispatch"* ]] || fail "wanted no other grids"
 run "$ttscope" devices quasar
 expect_code 0
 expect_out_like "dram_banks *- *unknown"
-expect_out_like "L1 *unknown: L1 of 'quasar' needs 'grid': set it"
+expect_out_like "L1 *unknown: L1 of 'quasar' needs 'grid': set this property"
 [[ $out != *totals* ]] || fail "wanted no totals"
 run "$ttscope" devices n150 --set dram_banks=2147483648 --set dram_bank_size=64T
 expect_code 2

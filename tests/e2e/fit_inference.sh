@@ -510,7 +510,7 @@ needs() { # TYPE KEY
     fit "$work/bad.json"
     expect_code 3
     expect_out ""
-    expect_err_like "bad.json: '$2' is missing: a model of type $1 needs it"
+    expect_err_like "bad.json: '$2' is missing: a model of type $1 needs this key"
 }
 for type in mistral qwen2 qwen3 gemma; do
     needs $type num_key_value_heads

@@ -293,7 +293,7 @@ refuse 0 8589934592
 $unwinds"
     run "$ttscope" replay --device p150 "$work/refused.tts"
     expect_code 5
-    expect_err "ttscope replay: $work/refused.tts: the last recorded request was refused (event 4); the memory use after it is unknown"
+    expect_err "ttscope replay: $work/refused.tts: the last recorded request was refused (event 4); the memory use after this request is unknown"
     expect_out_like "
 the $events recorded events fit; the program stopped after the last event
 "

@@ -51,8 +51,9 @@ static TTS_FORCE_INLINE bool read_time(struct tts_recdec_in *in, unsigned nibble
     in->tick = dec->tick + since;
     if (TTS_UNLIKELY(in->tick < since))
         return is_quick ? false
-                        : tts_recdec_refuse(dec, at, in->err,
-                                            "damaged record: its time does not fit in 64 bits");
+                        : tts_recdec_refuse(
+                              dec, at, in->err,
+                              "damaged record: the time of the record does not fit in 64 bits");
     return true;
 }
 

@@ -30,7 +30,8 @@ TTS_COLD bool tts_recdec_refuse(const struct tts_recdec *dec, const unsigned cha
 TTS_COLD bool tts_recdec_refuse_end(const struct tts_recdec *dec, const unsigned char *at,
                                     struct tts_error *err)
 {
-    return tts_recdec_refuse(dec, at, err, "damaged record: it does not end inside its block");
+    return tts_recdec_refuse(dec, at, err,
+                             "damaged record: the record does not end inside its block");
 }
 
 TTS_COLD bool tts_recdec_refuse_varint(const struct tts_recdec *dec, const unsigned char *at,

@@ -148,7 +148,7 @@ static enum tts_status skip_given(struct tts_recfile *file, struct tts_error *er
     for (uint64_t i = 0; i < file->spot.given; i++)
         if (tts_recdec_next(&file->dec, &item, &tick, NULL) != TTS_OK)
             return tts_recblock_damaged(file->spot.number, file->spot.off,
-                                        "it changed while it was read", err);
+                                        "the block changed while it was read", err);
     return TTS_OK;
 }
 
@@ -167,10 +167,10 @@ static enum tts_status open_block(struct tts_recfile *file, const struct tts_rec
     if (head->seq >= TTS_FOLD_SEQ_MAX - len) /* the block has at most `len` events, because each
                                                 event takes at least one byte */
         return tts_recblock_damaged(head->number, block->off,
-                                    "its number of events is too large", err);
+                                    "the number of events of the block is too large", err);
     if (file->spot.given > 0 && !tts_recblock_goes_on(file, block, &file->block))
-        return tts_recblock_damaged(head->number, block->off, "it changed while it was read",
-                                    err);
+        return tts_recblock_damaged(head->number, block->off,
+                                    "the block changed while it was read", err);
     tts_recdec_begin(&file->dec, head, payload, len);
     status = skip_given(file, err);
     if (status != TTS_OK)
@@ -207,7 +207,7 @@ enum tts_status tts_recfile_enter(struct tts_recfile *file, struct tts_error *er
                                     err);
     if (file->follows && file->spot.given == 0 && block.head.seq != file->seq)
         return tts_recblock_damaged(file->spot.number, file->spot.off,
-                                    "events are missing before it", err);
+                                    "events before the block are missing", err);
     return open_block(file, &block, err);
 }
 

@@ -84,7 +84,7 @@ static const char *what_is_wrong(const struct tts_recfile *file,
     if (block->used > head->place_bytes - TTS_REC_BLOCK_HEADER_BYTES)
         return "its content is larger than the block";
     if (head->seq >= TTS_FOLD_SEQ_MAX)
-        return "the number of events before it is too large";
+        return "the number of events before the block is too large";
     bool is_last = !is_live && (head->kind == TTS_REC_INDEX || head->kind == TTS_REC_FIGURES);
     if (head->kind != TTS_REC_ITEMS && !is_last)
         return "its kind is unknown";
@@ -102,8 +102,8 @@ static enum tts_status other_number(const struct tts_recfile *file, struct tts_r
     if (is_box && found < spot.number)
         return TTS_E_NOT_FOUND;
     if (!is_box || file->was_ended)
-        return tts_recblock_damaged(spot.number, spot.off, "it has the number of another block",
-                                    err);
+        return tts_recblock_damaged(spot.number, spot.off,
+                                    "the block has the number of another block", err);
     return tts_recblock_overwritten(spot, err);
 }
 

@@ -357,7 +357,7 @@ static enum tts_status find_by_index(const struct tts_recfile *file, uint64_t se
         (status == TTS_OK &&
          (block.head.seq != entry->seq || block.head.has_keyframe != has_keyframe)))
         return tts_recblock_damaged(spot.number, spot.off,
-                                    "it differs from its entry in the index", err);
+                                    "the block differs from its entry in the index", err);
     if (status == TTS_OK)
         *out = spot;
     return status;
@@ -383,9 +383,10 @@ static enum tts_status has_event(struct tts_recfile *file, const struct tts_recb
     } while (status == TTS_OK && item.seq < seq);
     if (status == TTS_OK)
         return TTS_OK;
-    return status == TTS_E_NOT_FOUND ? not_there(seq, "after the last", err)
-                                     : tts_recblock_damaged(block->head.number, block->off,
-                                                            "a record in it is damaged", err);
+    return status == TTS_E_NOT_FOUND
+               ? not_there(seq, "after the last", err)
+               : tts_recblock_damaged(block->head.number, block->off,
+                                      "a record in the block is damaged", err);
 }
 
 /* A walk over the headers of blocks. */

@@ -132,7 +132,8 @@ enum tts_status tts_rec_header_get(const unsigned char in[TTS_REC_HEADER_BYTES],
     if (status != TTS_OK)
         return status;
     if (in[WRITER_OFF - 1] != 0 || in[WRITER_OFF + TTS_REC_WRITER_MAX - 1] != 0)
-        return damaged(err, PROGRAM_OFF, "the header is damaged: a name in it has no end");
+        return damaged(err, PROGRAM_OFF,
+                       "the header is damaged: a name in the header has no end");
     *out = (struct tts_rec_header){
         .kind = (enum tts_rec_kind)tts_get32(in + KIND_OFF),
         .place_bytes = tts_get64(in + PLACE_OFF),

@@ -298,7 +298,8 @@ static enum tts_status read_config_document(struct reader *r)
     if (status != TTS_OK)
         return status;
     if (token.kind != TTS_JSONPULL_OBJECT) {
-        tts_error_set(r->err, TTS_E_SYNTAX, "not a config.json: it begins with %s, not with {",
+        tts_error_set(r->err, TTS_E_SYNTAX,
+                      "not a config.json: the file begins with %s, not with {",
                       token.kind == TTS_JSONPULL_NUMBER ? "a number" : token_word(token.kind));
         return tts_jsonpull_at(r->json, r->err, TTS_E_SYNTAX);
     }
@@ -366,7 +367,7 @@ enum tts_status tts_hfconfig_parse(const char *text, size_t len, struct tts_hfco
 {
     if (len > TTS_HFCONFIG_MAX_BYTES)
         return tts_error_set(err, TTS_E_SYNTAX,
-                             "larger than %d MiB, the limit for a config.json",
+                             "the file is larger than %d MiB, the limit for a config.json",
                              TTS_HFCONFIG_MAX_BYTES >> 20);
     const struct tts_jsonpull_source source = {.before = (const unsigned char *)text,
                                                .before_len = len,

@@ -159,8 +159,9 @@ static enum tts_status open_yaml(struct tts_yaml *yaml, const char *text, size_t
     }
     const char *hidden = len > 0 ? find_hidden_end(text, len) : NULL;
     if (hidden) {
-        tts_error_set(err, TTS_E_SYNTAX,
-                      "an invisible line break (U+0085, U+2028 or U+2029): delete it");
+        tts_error_set(
+            err, TTS_E_SYNTAX,
+            "an invisible line break (U+0085, U+2028 or U+2029): delete the line break");
         uint32_t line = text_line(text, len, (size_t)(hidden - text));
         return tts_yaml_at_line(err, line, TTS_E_SYNTAX);
     }
@@ -781,8 +782,8 @@ enum tts_status tts_yamlmap_read(const struct tts_yamlmap_form *form, void *ctx,
     assert(form->row_count <= TTS_YAMLMAP_ROWS_MAX);
     if (len > form->max_bytes)
         return tts_yamlmap_fail(&map, TTS_E_SYNTAX, text_line(text, len, form->max_bytes),
-                                "larger than the limit for %s (%zu KiB)", form->what,
-                                form->max_bytes / 1024);
+                                "the file is larger than the limit for %s (%zu KiB)",
+                                form->what, form->max_bytes / 1024);
     enum tts_status status = open_yaml(&yaml, text, len, err);
     if (status != TTS_OK)
         return status;

@@ -669,8 +669,9 @@ static void free_known_buffer(struct tts_graph *graph)
     if (!find_linked_buffer(graph, &id))
         return;
     if (!tts_graph_table_find(&graph->table, id, &known)) {
-        add_graph_note(graph, TTS_GRAPH_FREE_OF_NOTHING,
-                       "buffer %" PRIu64 " is freed, but it is unknown or already freed", id);
+        add_graph_note(
+            graph, TTS_GRAPH_FREE_OF_NOTHING,
+            "buffer %" PRIu64 " is freed, but this buffer is unknown or already freed", id);
         return;
     }
     tts_graph_table_remove(&graph->table, id);

@@ -327,7 +327,7 @@ enum tts_status tts_regionclean_run(struct tts_regionclean *clean, const char *r
     if (region->state == TTS_SEENREGION_READ && region->private_of == 0)
         open.layout = tts_region_layout(region->version, region->file_bytes);
     if (!open.layout)
-        return fail_clean(region, TTS_E_INVALID, "it was not read from /dev/shm", err);
+        return fail_clean(region, TTS_E_INVALID, "the region was not read from /dev/shm", err);
     enum tts_status status = open_region_file(&open, root, region, err);
     if (status == TTS_OK)
         status = map_region(&open, region, err);

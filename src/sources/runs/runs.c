@@ -184,7 +184,7 @@ static void note_recording_damage(struct tts_run *run, const struct tts_recfile_
 {
     run->is_at_least |= !info->state_is_known || info->state.kind == TTS_REC_STOPPED;
     if (!info->state_is_known)
-        tts_runs_note(run, 0, "the state of the recording is damaged; it may be incomplete");
+        tts_runs_note(run, 0, "the state of the recording is damaged; events may be missing");
     else if (info->state.kind == TTS_REC_STOPPED)
         tts_runs_note(run, 0, "the recording stopped early; later events are missing");
 }
@@ -226,7 +226,7 @@ static void note_event_file(struct event_reader *r, const struct tts_error *dama
         last->is_at_least = true;
         tts_runs_note(last, 0,
                       "the last recorded request was refused (event %" PRIu64
-                      "); the memory use after it is unknown",
+                      "); the memory use after this request is unknown",
                       r->stop_seq);
     }
     if (r->refused > 0)

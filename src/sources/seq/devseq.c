@@ -823,7 +823,7 @@ static enum tts_status check_shard_shapes(struct tts_scan *scan, struct tts_word
     if (!lacks_tensor && (line->sharding == TTS_DEVSEQ_ND || line->rank == 2))
         return TTS_OK;
     if (lacks_tensor)
-        tts_error_set(scan->err, TTS_E_SYNTAX, "'tensor=' is missing, '%s' needs it", kind);
+        tts_error_set(scan->err, TTS_E_SYNTAX, "'%s' needs 'tensor='", kind);
     else
         tts_error_set(scan->err, TTS_E_SYNTAX,
                       "a '%s' sharding has two dimensions, got %" PRIu32, kind, line->rank);

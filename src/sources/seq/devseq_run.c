@@ -43,7 +43,7 @@ static enum tts_status check_name_free(struct tts_devseq_run *run,
         is_named(line) ? tts_devseq_names_find(&run->names, &line->name) : NULL;
     if (!held || !held->live)
         return TTS_OK;
-    return tts_error_set(err, TTS_E_SYNTAX, "the name '%s' is in use: free it first",
+    return tts_error_set(err, TTS_E_SYNTAX, "the name '%s' is in use: free this buffer first",
                          line->name.text);
 }
 
@@ -266,7 +266,7 @@ static enum tts_status global_address(struct tts_devseq_run *run,
     if (!held->live || held->buffer.pool != TTS_POOL_L1)
         return tts_error_set(
             err, TTS_E_INVALID,
-            "'%s' is not an allocated L1 buffer, so a circular buffer cannot use it",
+            "'%s' is not an allocated L1 buffer, so a circular buffer cannot use its memory",
             line->name.text);
     if (line->number > held->buffer.bytes_per_bank ||
         line->bytes > held->buffer.bytes_per_bank - line->number)

@@ -663,7 +663,8 @@ static void apply_log_parameters(struct tts_run *run, const struct tts_trainlog_
     run->parameters_line = from->parameters_line;
     if (from->is_parameters_bad)
         tts_trainblock_note(run, from->parameters_line,
-                            "cannot read the number of parameters: '%s'", from->bad_parameters);
+                            "the number of parameters is not understood: '%s'",
+                            from->bad_parameters);
 }
 
 static void apply_log_device(struct tts_run *run, const struct tts_trainlog_around *from)
@@ -675,7 +676,8 @@ static void apply_log_device(struct tts_run *run, const struct tts_trainlog_arou
     run->device_memory = from->memory;
     run->device_memory_line = from->memory_line;
     if (!from->memory.is_known)
-        tts_trainblock_note(run, from->memory_line, "cannot read the device memory: '%s'",
+        tts_trainblock_note(run, from->memory_line,
+                            "the size of the device memory is not understood: '%s'",
                             from->bad_memory);
 }
 
@@ -696,7 +698,7 @@ static void apply_prediction(struct tts_run *run, const struct tts_trainlog_arou
     run->whole = from->whole;
     run->device_memory_is_one = true;
     if (!from->whole.peak.is_known)
-        tts_trainblock_note(run, from->whole_line, "cannot read the predicted peak: '%s'",
+        tts_trainblock_note(run, from->whole_line, "the predicted peak is not understood: '%s'",
                             from->bad_whole);
 }
 

@@ -768,7 +768,7 @@ static int64_t draw_level_legend(FILE *out, struct tts_svg_point at)
         at.x += 14 * TTS_SVG_PX;
     }
     at.x += 6 * TTS_SVG_PX;
-    tts_svg_text(out, at, "", "taken; darker: more of it");
+    tts_svg_text(out, at, "", "taken; darker: more is taken");
     return at.x + 170 * TTS_SVG_PX;
 }
 

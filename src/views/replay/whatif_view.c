@@ -271,9 +271,8 @@ static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
         out, counts->failed_cores,
         "buffer needs more cores or banks than the device has and is not counted",
         "buffers need more cores or banks than the device has and are not counted");
-    print_count_note(out, counts->failed_requests,
-                     "buffer is not possible on this device and is not counted",
-                     "buffers are not possible on this device and are not counted");
+    print_count_note(out, counts->failed_requests, "impossible request is not counted",
+                     "impossible requests are not counted");
     print_count_note(out, counts->no_pool,
                      "buffer was skipped: the size of its pool is unknown on this device",
                      "buffers were skipped: the size of their pool is unknown on this device");
@@ -306,7 +305,7 @@ static void print_recording_counts(const struct tts_whatif_counts *counts, FILE 
     tts_replay_text_count(out, "events", counts->events, NULL);
     tts_replay_text_count(out, "allocations", counts->allocations,
                           "%" PRIu64 " refused (%" PRIu64 " by fragmentation),\n%*s%" PRIu64
-                          " need more cores, %" PRIu64 " cannot exist",
+                          " need more cores, %" PRIu64 " impossible",
                           counts->failed_buffers, counts->fragmented, COUNTS_COLUMN, "",
                           counts->failed_cores, counts->failed_requests);
     tts_replay_text_count(out, "frees", counts->frees, "%" PRIu64 " of unknown buffers",

@@ -133,7 +133,7 @@ T_TEST(more_cores_than_there_are_has_its_own_words)
     chip.fact[TTS_FACT_GRID].origin = TTS_ORIGIN_UNKNOWN;
     event.pool = TTS_POOL_L1;
     T_EQ(tts_whatif_map(&event, &chip, &out, &err), TTS_E_NOT_FOUND);
-    T_STR_EQ(err.text, "'grid' is unknown: set it");
+    T_STR_EQ(err.text, "'grid' is unknown: set this property");
 }
 
 T_TEST(l1_small_is_always_sharded)

@@ -258,7 +258,7 @@ T_TEST(a_device_has_one_watcher_and_an_id_one_device)
     struct tts_error err;
     attach(tracker, device, 3);
     T_EQ(tts_tracker_attach(other, device, 0, &err), TTS_E_BUSY);
-    T_STR_EQ(err.text, "the device is already attached to a tracker: detach it first");
+    T_STR_EQ(err.text, "the device is already attached to a tracker: detach the device first");
     T_EQ(tts_tracker_attach(tracker, second, 3, &err), TTS_E_BUSY);
     T_STR_EQ(err.text, "device id 3 is in use: give another id");
     T_EQ(tts_tracker_detach(tracker, second, &err), TTS_E_NOT_FOUND);

@@ -117,7 +117,7 @@ T_TEST(names_are_found_missed_or_ambiguous)
     snapshot(capture, "repeated");
     end(capture, "unique");
     T_EQ(tts_capture_get(capture, "repeated", &found, &err), TTS_E_AMBIGUOUS);
-    T_STR_EQ(err.text, "2 phases are called 'repeated': get each by its index");
+    T_STR_EQ(err.text, "2 phases are called 'repeated': get each phase by its index");
     T_EQ(tts_capture_get(capture, "no_such_trace", &found, &err), TTS_E_NOT_FOUND);
     T_STR_EQ(err.text, "no phase 'no_such_trace' among the 3 finished phases");
     T_TRUE(found == NULL);

@@ -19,18 +19,18 @@ T_TEST(every_misuse_of_a_capture_says_what_to_do)
     says(tts_capture_new(NULL, &other, &err), TTS_E_INVALID, &err, "the tracker is NULL");
     says(tts_capture_new(tracker, NULL, &err), TTS_E_INVALID, &err, "'out' is NULL");
     says(tts_capture_begin(NULL, TTS_CAPTURE_NORMAL, &err), TTS_E_INVALID, &err,
-         "the capture is NULL: make one with tts_capture_new()");
+         "the capture is NULL: make a capture with tts_capture_new()");
     says(tts_capture_begin(capture, (enum tts_capture_mode)7, &err), TTS_E_INVALID, &err,
          "unknown mode 7: give TTS_CAPTURE_NORMAL or _NO_DISPATCH");
     says(tts_capture_snapshot(capture, "x", &err), TTS_E_INVALID, &err,
-         "the capture is not active: begin it first");
+         "the capture is not active: begin the capture first");
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, &err), TTS_OK);
     says(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, &err), TTS_E_BUSY, &err,
-         "the capture is active: end it first, or make another capture");
+         "the capture is active: end this capture first, or make another capture");
     says(tts_capture_snapshot(capture, NULL, &err), TTS_E_INVALID, &err,
          "the name of the phase is missing");
     says(tts_capture_end(NULL, "x", &err), TTS_E_INVALID, &err,
-         "the capture is NULL: make one with tts_capture_new()");
+         "the capture is NULL: make a capture with tts_capture_new()");
     says(tts_capture_get(NULL, "x", &found, &err), TTS_E_INVALID, &err, "the capture is NULL");
     says(tts_capture_get(capture, "x", NULL, &err), TTS_E_INVALID, &err, "'out' is NULL");
     says(tts_capture_print(capture, NULL, &err), TTS_E_INVALID, &err, "the file is NULL");

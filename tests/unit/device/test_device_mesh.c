@@ -180,7 +180,7 @@ T_TEST(others_of_another_chip_are_refused_and_nothing_changes)
     const struct tts_device *others[] = {like, lacking};
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_synchronize(device, others, 2, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "cannot take over the DRAM of the others: invalid argument");
+    T_STR_EQ(err.text, "cannot take over the DRAM of the other devices: invalid argument");
     tts_device_free(lacking);
     T_EQ(tts_device_synchronize(device, NULL, 0, &err), TTS_E_INVALID);
     T_STR_EQ(err.text, "no device is given whose state could be taken over");
@@ -201,7 +201,7 @@ T_TEST(pools_are_changed_all_or_none)
     struct tts_error err;
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_synchronize(device, &other, 1, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "cannot take over the L1 of the others: invalid argument");
+    T_STR_EQ(err.text, "cannot take over the L1 of the other devices: invalid argument");
     is_as_it_was(device, &was);
     given(device, own);
     tts_device_free(device);

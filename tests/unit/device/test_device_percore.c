@@ -301,22 +301,24 @@ T_TEST(only_sharded_l1_buffers_of_a_hybrid_device_can_be_of_single_cores)
     tts_device_free(device);
     device = hybrid_in(TTS_MODE_PLACE);
     struct tts_request request = pages_in(TTS_POOL_L1, 64, K);
-    invalid(device, &request, "buffers of one core are in L1 and have a classic sharding");
+    invalid(device, &request, "a buffer of one core must be in L1 and have a classic sharding");
     request = a.request;
     request.pool = TTS_POOL_DRAM;
-    invalid(device, &request, "buffers of one core are in L1 and have a classic sharding");
+    invalid(device, &request, "a buffer of one core must be in L1 and have a classic sharding");
     request = a.request;
     request.size_bytes = 0;
-    invalid(device, &request, "buffers of one core have a size and no place");
+    invalid(device, &request,
+            "a buffer of one core needs a size, and cannot be placed at an address");
     request = a.request;
     request.placement = TTS_PLACE_AT;
-    invalid(device, &request, "buffers of one core have a size and no place");
+    invalid(device, &request,
+            "a buffer of one core needs a size, and cannot be placed at an address");
     request = a.request;
     request.size_bytes += K;
-    invalid(device, &request, "the buffer has 5 pages, its shards hold 4");
+    invalid(device, &request, "the buffer has 5 pages, but its shards hold 4");
     struct tts_error err;
     T_EQ(tts_device_alloc_per_core(device, &a.request, a.at, 3, &a.buffer, &err), TTS_E_RANGE);
-    T_STR_EQ(err.text, "4 cores, room for 3 addresses");
+    T_STR_EQ(err.text, "the buffer has 4 cores, but there is room for 3 addresses");
     T_EQ(own_try(device, &a), TTS_OK);
     struct own other = a;
     own_init(&other, &first, K, TTS_PLACE_DEFAULT);

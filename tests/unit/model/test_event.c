@@ -96,7 +96,8 @@ T_TEST(in_l1_a_buffer_says_what_a_bank_holds)
             struct tts_event event = alloc_in((enum tts_pool)pool, 100, 0);
             event.kind = free ? TTS_EVENT_FREE : TTS_EVENT_ALLOC;
             if (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL)
-                refused(event, TTS_E_INVALID, "give the bytes in its fullest bank");
+                refused(event, TTS_E_INVALID,
+                        "give the bytes in the fullest bank of the buffer");
             else
                 passes(event);
             event.bytes_per_bank = 1;

@@ -106,7 +106,7 @@ static const struct bad bads[] = {
     BAD("a number does not fit in 64 bits", 7, SHAPE, 0x03, ONES, 2),
     BAD("a number does not fit in 64 bits", 7, SHAPE, 0x03, ONES, 0x80, 0),
     BAD("a number does not fit in 64 bits", 1, 0xf3, ONES, 2, 0),
-    BAD("its time does not fit", 1, 0xf3, ONES, 1, 0),
+    BAD("the time of the record does not fit", 1, 0xf3, ONES, 1, 0),
     BAD("thread number is 4294967296", 1, 0x08, 0x80, 0x80, 0x80, 0x80, 0x10),
     BAD("device number is 4294967296", 2, 0x09, 4, 0x80, 0x80, 0x80, 0x80, 0x10),
     BAD("capture number is 4294967296", 2, 0x0a, 1, 0x80, 0x80, 0x80, 0x80, 0x10),

@@ -279,13 +279,13 @@ T_TEST(blocks_that_are_missing_or_out_of_order_are_noticed)
     image_write(&image, path);
     got = gist_of_file(path);
     T_TRUE(got.status == TTS_E_SYNTAX && got.count > 0);
-    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: it has the number"));
+    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: the block has the number"));
     gist_done(&got);
     memcpy(image.bytes + second, image.bytes + image_off(&image, 0), PLACE);
     image_write(&image, path);
     got = gist_of_file(path);
     T_TRUE(got.status == TTS_E_SYNTAX && got.count > 0);
-    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: it has the number"));
+    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: the block has the number"));
     gist_done(&got);
     memcpy(image.bytes + second, kept, PLACE);
     image_write(&image, path);
@@ -325,7 +325,7 @@ T_TEST(events_that_are_missing_between_blocks_are_noticed)
     image.seq += 3;
     image_block(&image, item.time_ns, false, false);
     struct gist all = gist_of_story(5, 30);
-    check_ends(written(&image), &all, 30, "events are missing before it");
+    check_ends(written(&image), &all, 30, "events before the block are missing");
     image_done(&image);
     gist_done(&all);
 }
@@ -337,7 +337,7 @@ T_TEST(more_events_than_can_be_are_damage)
     image.seq = UINT64_MAX - 1;
     image_block(&image, image.header.start_ns, false, false);
     struct gist none = {0};
-    check_ends(written(&image), &none, 0, "the number of events before it is too large");
+    check_ends(written(&image), &none, 0, "the number of events before the block is too large");
     image_done(&image);
 }
 

@@ -303,7 +303,7 @@ T_TEST(events_that_pass_the_last_number_there_is_are_damage)
 {
     struct gist got = gist_of_file(made(0, 0, TTS_FOLD_SEQ_MAX - 3));
     T_EQ(got.status, TTS_E_SYNTAX);
-    T_TRUE(strstr(got.err.text, "its number of events is too large"));
+    T_TRUE(strstr(got.err.text, "the number of events of the block is too large"));
     T_EQ(got.count, 0);
     gist_done(&got);
     got = gist_of_file(made(0, 0, TTS_FOLD_SEQ_MAX - 4));

@@ -334,7 +334,7 @@ T_TEST(a_block_that_has_changed_where_it_was_read_is_damage)
         tail_catch_up(&tail);
         T_EQ(tail.got.status, TTS_E_SYNTAX);
         T_TRUE(strstr(tail.got.err.text,
-                      "block 0 at byte 4096 is damaged: it changed while it was read"));
+                      "block 0 at byte 4096 is damaged: the block changed while it was read"));
         tail_done(&tail);
     }
 }

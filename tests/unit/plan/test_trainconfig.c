@@ -142,7 +142,7 @@ T_TEST(the_cpp_program_has_no_default_for_some_keys)
     reset();
     overrides.recipe = TTS_RECIPE_HEAD_CPP;
     T_EQ(load_text("transformer_config: {num_heads: 6}"), TTS_E_NOT_FOUND);
-    T_STR_EQ(config.notes.error.text, "'model_type' is missing: set it to gpt2 or llama");
+    T_STR_EQ(config.notes.error.text, "'model_type' is missing: set this key to gpt2 or llama");
     T_STR_EQ(config.notes.error.path, config.path);
     T_EQ(load_text("transformer_config: {model_type: gpt2}"), TTS_E_NOT_FOUND);
     T_STR_EQ(config.notes.error.text,

@@ -153,5 +153,5 @@ T_TEST(what_is_not_yaml_or_too_large_has_a_line)
     memset(text, '#', sizeof text);
     text[10] = '\n';
     refused_bytes(text, sizeof text, TTS_E_SYNTAX, 2,
-                  "larger than the limit for a budget (64 KiB)");
+                  "the file is larger than the limit for a budget (64 KiB)");
 }

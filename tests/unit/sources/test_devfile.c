@@ -357,12 +357,11 @@ T_TEST(line_ends_that_no_editor_shows_are_refused)
         char text[80];
         int len =
             snprintf(text, sizeof text, "preset: n150\n# harmless%sl1_small: 1\n", ends[i]);
-        refused_bytes(
-            text, (size_t)len,
-            (struct tts_error){
-                .status = TTS_E_SYNTAX,
-                .line = 2,
-                .text = "an invisible line break (U+0085, U+2028 or U+2029): delete it"});
+        refused_bytes(text, (size_t)len,
+                      (struct tts_error){.status = TTS_E_SYNTAX,
+                                         .line = 2,
+                                         .text = "an invisible line break (U+0085, U+2028 or "
+                                                 "U+2029): delete the line break"});
     }
 }
 
@@ -395,9 +394,10 @@ T_TEST(a_file_may_have_64_kib_and_not_a_byte_more)
     T_EQ(fill("preset: n150\n", "#", TTS_DEVFILE_MAX_BYTES), TTS_DEVFILE_MAX_BYTES);
     loaded_bytes(big, TTS_DEVFILE_MAX_BYTES);
     fill("preset: n150\n", "#", TTS_DEVFILE_MAX_BYTES + 1);
-    struct tts_error wanted = {.status = TTS_E_SYNTAX,
-                               .line = 2,
-                               .text = "larger than the limit for a device file (64 KiB)"};
+    struct tts_error wanted = {
+        .status = TTS_E_SYNTAX,
+        .line = 2,
+        .text = "the file is larger than the limit for a device file (64 KiB)"};
     refused_bytes(big, TTS_DEVFILE_MAX_BYTES + 1, wanted);
 }
 
@@ -512,7 +512,7 @@ T_TEST(a_file_past_64_kib_is_refused_and_an_endless_one_too)
     struct tts_error err;
     T_EQ(tts_devfile_load(t_file("device.yaml", big, TTS_DEVFILE_MAX_BYTES + 1), &chip, &err),
          TTS_E_SYNTAX);
-    T_STR_EQ(err.text, "larger than the limit for a device file (64 KiB)");
+    T_STR_EQ(err.text, "the file is larger than the limit for a device file (64 KiB)");
     T_EQ(err.line, 2);
     T_EQ(tts_devfile_load("/dev/zero", &chip, &err), TTS_E_SYNTAX);
     T_EQ(tts_devfile_load(t_file("device.yaml", big, TTS_DEVFILE_MAX_BYTES), &chip, &err),

@@ -245,10 +245,9 @@ T_TEST(a_missing_option_is_named)
                  "'shard=' is missing, expected " SHARD);
     expect_error("shard l1 nd 1 1 shard=1", TTS_E_SYNTAX, 23,
                  "'cores=' is missing, expected " SHARD);
-    expect_error("shard l1 nd 1 1 shard=1 cores=0-0", TTS_E_SYNTAX, 33,
-                 "'tensor=' is missing, 'nd' needs it");
+    expect_error("shard l1 nd 1 1 shard=1 cores=0-0", TTS_E_SYNTAX, 33, "'nd' needs 'tensor='");
     expect_error("shard l1 grid 1 1 shard=1x1 cores=0-0 = 1", TTS_E_SYNTAX, 38,
-                 "'tensor=' is missing, 'grid' needs it");
+                 "'grid' needs 'tensor='");
 }
 
 T_TEST(a_shape_fits_its_sharding)

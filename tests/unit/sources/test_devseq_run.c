@@ -140,7 +140,8 @@ T_TEST(a_name_is_given_once_at_a_time)
 {
     struct rig *rig = rig_of("n150");
     expect(rig, "buffer l1 interleaved 65536 2048 as=a = 1497088");
-    expect_refusal(rig, "kernel 1 as=a", TTS_E_SYNTAX, "the name 'a' is in use: free it first");
+    expect_refusal(rig, "kernel 1 as=a", TTS_E_SYNTAX,
+                   "the name 'a' is in use: free this buffer first");
     /* The buffer whose name was in use was not allocated. */
     expect(rig, "stats dram = 1070773184 0 1070773184 1070773184");
     expect(rig, "free a");
@@ -157,8 +158,9 @@ T_TEST(a_name_whose_buffer_failed_is_given_again)
     struct rig *rig = rig_of("n150");
     expect(rig, "shard l1 classic 8192 2048 tensor=4x1 shard=1000x1 cores=0-0 as=a = F");
     expect(rig, "page a 3 = -");
-    expect_refusal(rig, "cb 8 cores=0-0 on=a", TTS_E_INVALID,
-                   "'a' is not an allocated L1 buffer, so a circular buffer cannot use it");
+    expect_refusal(
+        rig, "cb 8 cores=0-0 on=a", TTS_E_INVALID,
+        "'a' is not an allocated L1 buffer, so a circular buffer cannot use its memory");
     expect(rig, "buffer l1 interleaved 999999999 3 as=a = F");
     expect(rig, "shard dram classic 8192 2048 tensor=4x1 shard=4x1 cores=5-0 as=a = 2968640");
     expect(rig, "page a 3 = 5 - 1076716608");
@@ -336,8 +338,9 @@ T_TEST(a_circular_buffer_can_lie_on_an_l1_buffer)
                    "the circular buffer is larger than the part of 'a' in a bank");
     expect_refusal(rig, "cb 1 cores=0-0 on=a offset=4097", TTS_E_INVALID,
                    "the circular buffer is larger than the part of 'a' in a bank");
-    expect_refusal(rig, "cb 8 cores=0-0 on=d", TTS_E_INVALID,
-                   "'d' is not an allocated L1 buffer, so a circular buffer cannot use it");
+    expect_refusal(
+        rig, "cb 8 cores=0-0 on=d", TTS_E_INVALID,
+        "'d' is not an allocated L1 buffer, so a circular buffer cannot use its memory");
     expect(rig, "buffer l1 interleaved 2048 2048 at=18446744073709551615 as=top = "
                 "18446744073709551615");
     expect_refusal(rig, "cb 8 cores=0-0 on=top offset=8", TTS_E_RANGE,
@@ -357,7 +360,7 @@ T_TEST(l1_small_is_at_the_top_of_l1_and_for_shards)
     expect(rig, "buffer l1 interleaved 2048 2048 = 1464320");
     expect(rig, "room 0-0 = 105664 1464320 1358656");
     expect_refusal(rig, "buffer l1_small interleaved 2048 2048", TTS_E_INVALID,
-                   "L1_SMALL accepts only sharded buffers: shard it");
+                   "L1_SMALL accepts only sharded buffers: shard the buffer");
     expect(rig, "free l1_small 1497088");
     expect(rig, "stats l1_small = 32768 0 32768 32768");
     rig_end(rig);

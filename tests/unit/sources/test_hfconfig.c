@@ -309,9 +309,12 @@ T_TEST(a_wrong_value_says_what_is_allowed_and_where)
 
 T_TEST(what_is_no_object_is_no_configuration)
 {
-    refused("[1]", TTS_E_SYNTAX, 1, "not a config.json: it begins with a list, not with {");
-    refused("\n7", TTS_E_SYNTAX, 2, "not a config.json: it begins with a number, not with {");
-    refused("null", TTS_E_SYNTAX, 1, "not a config.json: it begins with nothing, not with {");
+    refused("[1]", TTS_E_SYNTAX, 1,
+            "not a config.json: the file begins with a list, not with {");
+    refused("\n7", TTS_E_SYNTAX, 2,
+            "not a config.json: the file begins with a number, not with {");
+    refused("null", TTS_E_SYNTAX, 1,
+            "not a config.json: the file begins with nothing, not with {");
 }
 
 static void is_syntax(const char *text, size_t len, uint32_t line)
@@ -359,7 +362,7 @@ T_TEST(a_text_that_is_too_large_is_refused)
     struct tts_error err = {0};
     T_EQ(tts_hfconfig_parse("{", TTS_HFCONFIG_MAX_BYTES + (size_t)1, &config, &err),
          TTS_E_SYNTAX);
-    T_STR_EQ(err.text, "larger than 16 MiB, the limit for a config.json");
+    T_STR_EQ(err.text, "the file is larger than 16 MiB, the limit for a config.json");
 }
 
 T_TEST(every_key_is_called_as_the_file_calls_it)

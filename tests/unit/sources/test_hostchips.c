@@ -319,7 +319,7 @@ T_TEST(a_class_that_may_not_be_read_is_an_error_that_says_what_to_do)
     T_EQ(chmod(host_path("sys/class/tenstorrent"), 0), 0);
     if (!become_nobody())
         skip();
-    refused(TTS_E_IO, "check its permissions: permission denied");
+    refused(TTS_E_IO, "check the permissions of the directory: permission denied");
     be_ourselves_again();
     T_EQ(chmod(host_path("sys/class/tenstorrent"), 0755), 0);
 }

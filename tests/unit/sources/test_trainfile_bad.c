@@ -273,8 +273,9 @@ T_TEST(what_is_too_large_is_refused)
     held = (struct tts_trainfile){0};
     parse_bytes(text, size - 1, 0);
     T_EQ(V(batch_size)->number, 3);
-    const struct refusal wanted = {"", TTS_E_SYNTAX, 2,
-                                   "larger than the limit for a configuration (1024 KiB)"};
+    const struct refusal wanted = {
+        "", TTS_E_SYNTAX, 2,
+        "the file is larger than the limit for a configuration (1024 KiB)"};
     refused_bytes(text, size, &wanted);
     free(text);
 }

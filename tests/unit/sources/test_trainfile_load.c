@@ -348,8 +348,9 @@ T_TEST(a_file_that_is_too_large_is_refused)
     T_TRUE(fd >= 0);
     T_EQ(ftruncate(fd, TTS_TRAINFILE_MAX_BYTES + 100), 0);
     close(fd);
-    const struct refusal wanted = {"", TTS_E_SYNTAX, 1,
-                                   "larger than the limit for a configuration (1024 KiB)"};
+    const struct refusal wanted = {
+        "", TTS_E_SYNTAX, 1,
+        "the file is larger than the limit for a configuration (1024 KiB)"};
     load_fails(path, TTS_TRAINFILE_TRAINING, &wanted);
 }
 

@@ -124,5 +124,6 @@ T_TEST(a_text_that_is_too_large_is_not_read)
 {
     static char text[5000];
     memset(text, '\n', sizeof text - 1);
-    expect_refused(text, false, TTS_E_SYNTAX, 4097, "larger than the limit for a form (4 KiB)");
+    expect_refused(text, false, TTS_E_SYNTAX, 4097,
+                   "the file is larger than the limit for a form (4 KiB)");
 }

@@ -345,7 +345,7 @@ T_TEST(a_long_history_is_drawn_in_cells)
         (const char *const[]){"scale(1.453125 -2.000000) translate(0 .5)",
                               "stroke=\"#1b5a98\" d=\"M160 0h320m60 0h100M160 1h320M160 2h320",
                               "M160 99h320\"/>", "stroke=\"#a5c8e6\" d=\"M160 100h320\"/>",
-                              "stroke=\"#3c80bd\" d=\"\"/>", "taken; darker: more of it",
+                              "stroke=\"#3c80bd\" d=\"\"/>", "taken; darker: more is taken",
                               "1,280 operations", NULL});
 }
 
