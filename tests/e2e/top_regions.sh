@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# `ttscope top` and regions of every version, written by an independent program: each number in text
+# and JSON, 32 devices with 64 processes each, regions that change between two refreshes, and a
+# real process in a pid namespace of its own.
+. "$(dirname "$0")/lib.sh"
+export TTSCOPE_ROOT=$work/root LC_ALL=C.UTF-8 TZ=UTC
+. "$(dirname "$0")/live_rig.sh"
+mb=1048576
+stamp=1760000000000000000
+serial_of() { # NODE
+    printf '01000185117320%02x' "$1"
+}
+
+# --- every version ------------------------------------------------------------------------------
+live_host
+live_process 4242 python3
+node=0
+for kind in v1k v1 v2 v3 v4; do
+    live_chip $node "$(serial_of $node)" 4242
+    kernel=""
+    [ $kind != v1k ] || kernel=:$((6 * mb))
+    live_region $((0x$(serial_of $node))) $kind logical=$node \
+        "slot=4242:$(((node + 1) * 100 * mb)):$(((node + 1) * mb)):$((2 * mb)):$((3 * mb)):$((4 * mb))$kernel:$stamp:python3"
+    node=$((node + 1))
+done
+run "$ttscope" top --once --json
+expect_code 0
+[ "$(jq -r '.devices[] | [.id, .state, (.pools | map(.allocated_bytes / 1048576)), (.pools[1].cb_bytes / 1048576),
+    (.processes[0].pools.KERNEL // 0) / 1048576, .processes[0].pid] | @text' <<<"$out")" = \
+    '[0,"live",[100,1,2,3],4,6,4242]
+[1,"live",[200,2,2,3],4,0,4242]
+[2,"live",[300,3,2,3],4,0,4242]
+[3,"live",[400,4,2,3],4,0,4242]
+[4,"live",[500,5,2,3],4,0,4242]' ] || fail "wanted the numbers of all versions in JSON"
+run "$ttscope" top --once
+for node in 0 1 2 3 4; do
+    expect_out_like "  DRAM Allocated: $(((node + 1) * 100)).00 MB "
+    expect_out_like "  L1 Allocated: $((node + 1)).00 MB "
+done
+expect_out_like "Source: memory region of the runtime (v1k)"
+expect_out_like "Source: memory region of the runtime (v4)"
+
+# --- a remote chip: its region has no board -----------------------------------------------------
+live_region 99 v3 "slot=4242:$((7 * mb)):0:0:0:0:$stamp:python3"
+run "$ttscope" top --once --json
+[ "$(jq -c '.devices[5] | [.unique_id, .state, .pools[0].allocated_bytes, .pools[0].total_bytes,
+    (.caveats | index("no_board") != null), .processes[0].pid]' <<<"$out")" = \
+    "[99,\"live\",$((7 * mb)),null,true,4242]" ] || fail "wanted a remote chip without capacity"
+
+# --- regions that change while top runs ---------------------------------------------------------
+region=$TTSCOPE_ROOT/dev/shm/tt_device_$((0x$(serial_of 0)))_memory
+"$ttscope" top --view table -r 100 -n 12 >"$work/changes" 2>&1 &
+top=$!
+sleep 0.3
+truncate -s 100 "$region"
+sleep 0.2
+rm "$region"
+sleep 0.2
+head -c 8576 /dev/urandom >"$region"
+sleep 0.2
+live_region $((0x$(serial_of 0))) v3 "slot=4242:$((55 * mb)):0:0:0:0:$stamp:python3"
+wait $top || fail "wanted top to go on while a region changes"
+grep -q "^0 .* 100.00 MB" "$work/changes" || fail "wanted the first numbers"
+grep -q "^0 .* 55.00 MB" "$work/changes" || fail "wanted the numbers of the new region"
+grep -q "^0 .* unknown" "$work/changes" || fail "wanted unknown numbers in between"
+grep -Eq "^[1-4] .*unknown +unknown +unknown" "$work/changes" && fail "another device changed"
+
+# --- 32 devices, 64 processes -------------------------------------------------------------------
+rm -r "$TTSCOPE_ROOT"
+live_host
+pids=$(seq 5000 5063)
+for pid in $pids; do
+    live_process "$pid" "worker$pid"
+done
+for node in $(seq 0 31); do
+    slots=()
+    for pid in $pids; do
+        slots+=("slot=$pid:$(((pid - 4999) * 1024 + node)):$((pid - 5000)):0:0:0:$stamp:worker$pid")
+    done
+    # shellcheck disable=SC2086 # one argument for each process
+    live_chip "$node" "$(serial_of "$node")" $pids
+    live_region $((0x$(serial_of "$node"))) v3 logical="$node" "${slots[@]}"
+done
+run "$ttscope" top --once --json
+expect_code 0
+[ "$(jq -c '[(.devices | length), ([.devices[].processes | length] | add),
+    ([.devices[] | .id as $d | .processes[] | select(.pools.DRAM == (.pid - 4999) * 1024 + $d and .pools.L1 == .pid - 5000 and .state == "live")] | length),
+    ([.devices[].pools[0].allocated_bytes] | add)]' <<<"$out")" = \
+    "[32,2048,2048,$((32 * 1024 * 64 * 65 / 2 + 64 * 31 * 32 / 2))]" ] || fail "wanted 2048 right processes"
+run "$ttscope" top --once --view processes
+expect_code 0
+[ "$(grep -c '^ *[0-9]\+ 50[0-9][0-9] ' <<<"$out")" -eq 2048 ] || fail "wanted 2048 rows"
+
+# --- a real process in a pid namespace of its own -----------------------------------------------
+unshare -pfm --mount-proc true 2>/dev/null || {
+    echo "not tested: pid namespaces are not allowed here"
+    exit
+}
+rm -r "$TTSCOPE_ROOT"
+live_host
+live_chip 0 "$(serial_of 0)"
+cp /proc/stat "$TTSCOPE_ROOT/proc/stat"
+ln -s /proc/self "$TTSCOPE_ROOT/proc/self"
+unshare -pf --mount-proc bash -c "echo \$\$ >'$work/inner'; exec sleep 60" 2>/dev/null &
+launcher=$!
+for _ in $(seq 100); do
+    [ -s "$work/inner" ] && break
+    sleep 0.05
+done
+inner=$(cat "$work/inner")
+pid=$(pgrep -P "$launcher")
+echo "$pid" >"$TTSCOPE_ROOT/proc/driver/tenstorrent/0/pids"
+ln -s "/proc/$pid" "$TTSCOPE_ROOT/proc/$pid"
+live_region $((0x$(serial_of 0))) v3 "slot=$inner:$((9 * mb)):0:0:0:0:now:bash"
+run "$ttscope" top --once --json
+[ "$(jq -c '.devices[0] | [.state, (.processes[0] | [.state, .pid, .container_pid, .pools.DRAM])]' <<<"$out")" = \
+    "[\"live\",[\"live\",$pid,$inner,$((9 * mb))]]" ] || fail "wanted the process of the container"
+live_region $((0x$(serial_of 0))) v3 "slot=77:$((9 * mb)):0:0:0:0:now:bash"
+run "$ttscope" top --once --json
+[ "$(jq -c '.devices[0].processes[] | select(.container_pid == 77) | .state' <<<"$out")" = '"not_visible"' ] ||
+    fail "wanted an owner that is not visible"
+run "$ttscope" clean --yes
+expect_code 4
+kill -KILL "$pid"
+wait "$launcher" 2>/dev/null || true
