@@ -132,6 +132,43 @@ static void check_nodes(const struct tts_hostview *view, struct tts_hostchecks *
 
 /* ---- processes ---- */
 
+/* Appends a process to a text such as "python3 (4242), vllm (4250)". Returns false if the text
+ * has no room for it. */
+static bool name_holder(const struct tts_hostview *view, uint32_t pid, char *text, size_t size)
+{
+    const struct tts_seenprocess *process = tts_hostview_process(view, pid);
+    const char *name = process && process->comm[0] ? process->comm : "process";
+    size_t len = strlen(text);
+    char number[16] = "hidden";
+    if (pid > 0)
+        snprintf(number, sizeof number, "%" PRIu32, pid);
+    int need = snprintf(text + len, size - len, "%s%s (%s)", len > 0 ? ", " : "", name, number);
+    if (need > 0 && (size_t)need < size - len)
+        return true;
+    text[len] = '\0';
+    return false;
+}
+
+/* Names the processes that have a chip open, each once. */
+static void name_holders(const struct tts_hostview *view, char *text, size_t size)
+{
+    uint32_t named[LIST_SHOWN];
+    size_t count = 0;
+    for (size_t i = 0; i < view->chip_count; i++) {
+        const struct tts_seenchip *chip = &view->chips[i];
+        for (size_t k = 0; k < chip->holder_count && k < TTS_HOSTVIEW_HOLDERS_MAX; k++) {
+            bool is_named = chip->holders[k] == view->own_pid;
+            for (size_t n = 0; n < count; n++)
+                is_named |= named[n] == chip->holders[k];
+            if (is_named || count == LIST_SHOWN)
+                continue;
+            if (!name_holder(view, chip->holders[k], text, size))
+                return;
+            named[count++] = chip->holders[k];
+        }
+    }
+}
+
 static void check_holders(const struct tts_hostview *view, struct tts_hostchecks *out)
 {
     struct number_list busy = {0}, unlisted = {0};
@@ -151,10 +188,11 @@ static void check_holders(const struct tts_hostview *view, struct tts_hostchecks
         say_action(check, "install tt-kmd 2.5 or later: without the list, owners are judged "
                           "by the name of a process, and some stay unknown");
     } else if (busy.count > 0) {
+        char names[LIST_MAX] = "";
         struct tts_hostcheck *check = add_check(out, "holders", TTS_SEVERITY_NONE);
-        say_answer(check, "chip%s %s %s in use", plural_of(busy.count), busy.text,
-                   busy.count == 1 ? "is" : "are");
-        say_action(check, "see who uses it with 'ttscope top --view processes --once'");
+        name_holders(view, names, sizeof names);
+        say_answer(check, "chip%s %s %s in use: %s", plural_of(busy.count), busy.text,
+                   busy.count == 1 ? "is" : "are", names);
     } else {
         say_answer(add_check(out, "holders", TTS_SEVERITY_NONE), "no process has a chip open");
     }
@@ -203,6 +241,15 @@ static void check_namespaces(const struct tts_hostview *view, struct tts_hostche
 
 /* ---- sources ---- */
 
+/* Returns why the first region that cannot be read is so. */
+static const char *unreadable_reason(const struct tts_liveframe *frame)
+{
+    for (size_t i = 0; i < frame->device_count; i++)
+        if (frame->devices[i].state == TTS_LIVE_UNREADABLE)
+            return frame->devices[i].reason;
+    return "another region of the device can";
+}
+
 static void check_regions(const struct tts_hostview *view, const struct tts_liveframe *frame,
                           struct tts_hostchecks *out)
 {
@@ -226,9 +273,9 @@ static void check_regions(const struct tts_hostview *view, const struct tts_live
         say_action(check, "start a program that uses tt-metal of April 2026 or later; "
                           "TT_METAL_SHM_TRACKING_DISABLED must not be 1");
     } else if (bad > 0) {
-        say_answer(check, "%zu of %zu memory regions in /dev/shm cannot be read", bad,
-                   view->region_count);
-        say_action(check, "run ttscope as root or as the user that the regions belong to");
+        say_answer(check, "%zu of %zu memory regions in /dev/shm cannot be read: %s", bad,
+                   view->region_count, unreadable_reason(frame));
+        say_action(check, "see each device with 'ttscope top --once'");
     } else if (phantom > 0) {
         say_answer(check,
                    "%zu memory region%s in /dev/shm; %zu of them %s bytes of processes "

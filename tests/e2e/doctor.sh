@@ -40,7 +40,7 @@ expect_out_like "ttscope can see the memory of 1 device
 
 "
 expect_out_like "ok      nodes        1 device node, which this user may open"
-expect_out_like "ok      holders      chip 0 is in use"
+expect_out_like "ok      holders      chip 0 is in use: python3 (4242)"
 expect_out_like "ok      regions      1 memory region in /dev/shm"
 [ "$(wc -L <<<"$out")" -le 80 ] || fail "wanted lines of at most 80 columns"
 

@@ -56,6 +56,7 @@ static void add_good_host(void)
     process->pid = process->pid_inside = 200;
     process->pid_levels = 1;
     process->is_alive = true;
+    strcpy(process->comm, "python3");
     struct tts_seenregion *region = tts_hostview_add_region(&view);
     region->id = 5;
     region->reference_count = 1;
@@ -72,7 +73,7 @@ T_TEST(a_host_in_order_has_no_remark)
     T_EQ(tts_hostcheck_worst(&checks), TTS_SEVERITY_NONE);
     T_TRUE(checks.has_device && checks.has_source);
     T_STR_EQ(find_check("driver")->answer, "the driver (tt-kmd 2.10.0) is loaded");
-    T_STR_EQ(find_check("holders")->answer, "chip 0 is in use");
+    T_STR_EQ(find_check("holders")->answer, "chip 0 is in use: python3 (200)");
     T_TRUE(find_check("locks") == NULL && find_check("namespaces") == NULL);
     end_host();
 }
@@ -103,6 +104,7 @@ T_TEST(each_deviation_changes_the_check_that_is_about_it)
     T_EQ(severity_of("nodes"), TTS_SEVERITY_WARNING);
     T_EQ(severity_of("chips"), TTS_SEVERITY_NOTE);
     T_EQ(severity_of("regions"), TTS_SEVERITY_WARNING);
+    T_TRUE(strstr(find_check("regions")->answer, "belongs to user 0") != NULL);
     T_EQ(severity_of("buffer-logs"), TTS_SEVERITY_NOTE);
     T_EQ(severity_of("namespaces"), TTS_SEVERITY_NONE);
     T_TRUE(!checks.has_source && checks.has_device);
