@@ -347,8 +347,8 @@ static void say_timeline_notes(const struct export *export)
         tts_message(command, "note: %s", say_unnamed(counts.unnamed, text));
     if (counts.other_ops > 0)
         tts_message(command,
-                    "note: %" PRIu64 " begin%s or end%s of operations not drawn: the file has "
-                    "more than %d threads",
+                    "note: %" PRIu64 " start%s and end%s of operations not drawn: at most %d "
+                    "threads are drawn, and the file has more",
                     counts.other_ops, tts_say_plural(counts.other_ops),
                     tts_say_plural(counts.other_ops), TTS_TIMELINE_THREADS_MAX);
 }

@@ -49,7 +49,7 @@ static const struct tts_option options_table[] = {
     {"mode", 0, TTS_OPTION_TEXT, AT(mode), "MODE",
      .help = "how to allocate: place, no-dispatch or overcommit", .needs = "device"},
     {"csv", 0, TTS_OPTION_TEXT, AT(csv_dir), "DIR",
-     .help = "write the runtime's memory reports", .needs = "device"},
+     .help = "write memory reports as the runtime does", .needs = "device"},
     {"pool", 0, TTS_OPTION_TEXT, AT(map_pool), "POOL", .help = "the pool that the map shows",
      .needs = "map"},
     {0},
