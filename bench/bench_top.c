@@ -4,6 +4,7 @@
  * One frame: wall time of `ttscope top --once`, beside `ttscope version` and `cat` of the same
  * files in the same run. A refresh: processor time of one more refresh. Memory: RssAnon of a
  * running `top`. Times are medians. */
+#include "base/compiler.h"
 #include "harness/region_image.h"
 
 #include <fcntl.h>
@@ -61,7 +62,7 @@ static void write_host_file(const char *name, const void *bytes, size_t size)
         stop("too many files");
 }
 
-static void write_host_text(const char *name, const char *format, ...)
+TTS_PRINTF(2, 3) static void write_host_text(const char *name, const char *format, ...)
 {
     char text[4096];
     va_list args;

@@ -147,8 +147,8 @@ const char *tts_livereason_text(enum tts_livereason reason)
     static const char *const texts[] = {
         [TTS_LIVEREASON_NONE] = "",
         [TTS_LIVEREASON_NAMESPACE] = "a holder of the chip runs in a container",
-        [TTS_LIVEREASON_HIDDEN] = "a process outside this container has the chip open, and "
-                                  "cannot be seen from here",
+        [TTS_LIVEREASON_HIDDEN] = ("a process outside this container has the chip open, and "
+                                   "cannot be seen from here"),
         [TTS_LIVEREASON_NO_LIST] = "the driver does not list the holders of the chip",
         [TTS_LIVEREASON_NO_BOARD] = "the memory region matches no board of this host",
     };
