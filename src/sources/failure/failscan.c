@@ -21,6 +21,8 @@ enum {
     HEAD_MAX = 1024,   /* a sentence begins at most this many bytes before its phrase */
     TAIL_MAX = 3072,   /* a sentence ends at most this many bytes after its phrase begins */
     PIECE_MAX = HEAD_MAX + TAIL_MAX,
+    LINES_AFTER = TTS_FAILPIECE_LINES / 2, /* lines of a piece after the line of the phrase */
+    LINES_TO_HIT = TTS_FAILPIECE_LINES - LINES_AFTER,
     PYTHON_BACK = 4096, /* bytes before a message that are searched for a Python call */
 };
 
@@ -354,15 +356,29 @@ static void end_piece_line(struct piece *piece, size_t begin)
     add_prefix_starts(line, text);
 }
 
-static void fill_piece(struct piece *piece, struct tts_span raw)
+/* Forgets the first line of the piece. Its text stays. */
+static void drop_piece_line(struct piece *piece)
 {
-    size_t at = 0;
+    struct tts_failpiece *lines = &piece->lines;
+    lines->line_count--;
+    memmove(lines->lines, lines->lines + 1, lines->line_count * sizeof lines->lines[0]);
+}
+
+/* Fills the piece with the lines around the byte `hit` of `raw`: the line of this byte, the
+ * lines closest before it, and the lines after it. Each side has its own limit, so that many
+ * short lines before a sentence do not take the place of its end. */
+static void fill_piece(struct piece *piece, struct tts_span raw, size_t hit)
+{
+    size_t at = 0, lines_after = 0;
     bool is_ended = true;
     piece->len = 0;
     piece->lines.text = piece->text;
     piece->lines.line_count = 0;
-    while (at < raw.len && is_ended && piece->lines.line_count < TTS_FAILPIECE_LINES) {
+    while (at < raw.len && is_ended && lines_after < LINES_AFTER) {
         size_t begin = piece->len;
+        lines_after += at > hit;
+        if (at <= hit && piece->lines.line_count == LINES_TO_HIT)
+            drop_piece_line(piece);
         at = put_plain_line(piece, raw, at, &is_ended);
         end_piece_line(piece, begin);
     }
@@ -583,7 +599,7 @@ static enum message_answer read_message(struct tts_failscan *scan, struct tts_sp
     struct piece *piece = &scan->piece;
     struct tts_span raw = text_around(scan, rest);
     size_t line, at, begin, end;
-    fill_piece(piece, raw);
+    fill_piece(piece, raw, (size_t)(rest.at - raw.at));
     if (!find_in_piece(piece, (size_t)(rest.at - raw.at), &line, &at) ||
         !tts_failtemplate_find(&piece->lines, line, at, phrase, out, &begin, &end))
         return may_message_grow(scan, rest, NULL, NULL) ? MESSAGE_GROWS : MESSAGE_NONE;

@@ -576,6 +576,19 @@ T_TEST(a_text_may_grow)
     tts_input_close(in);
 }
 
+T_TEST(many_empty_lines_do_not_take_the_place_of_a_sentence)
+{
+    char text[4096];
+    for (size_t lines = 40; lines < 80; lines++) {
+        memset(text, '\n', lines);
+        wrap(text + lines, V3, 45, "", "\n");
+        scan(text);
+        T_EQ(message_count, 1);
+        check_v3(0);
+        T_EQ(messages[0].line, lines + 1);
+    }
+}
+
 T_TEST(a_broken_sentence_that_grows_keeps_its_line)
 {
     char text[2048];
