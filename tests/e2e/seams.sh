@@ -270,7 +270,7 @@ expect_out_like '  Peak DRAM:            at least 14,469.05 MB
     are missing from the peak (one set of gradients, as large as the model)'
 expect_sentence ' unknown: the run needs at least 14,469.05 MB, and at least 2,098.18 MB more that the log does not show '
 run "$ttscope" analyze --logs "$log" --device_memory 15GiB
-expect_sentence '; the sum does not fit'
+expect_sentence '; together this is more than the device has'
 run "$ttscope" analyze --logs "$log" --device p150 --json
 expect_code 5
 expect_jq '[.fits, .peak_at_least, .overwritten, .gradients.actual_bytes, .missing_bytes]' \

@@ -442,8 +442,8 @@ static void say_sizes_source(const struct tts_named_run *run, FILE *out)
                 sized);
     if (!has_model || !has_optimizer)
         tts_say(out, 2,
-                "no phase before the peak creates %s: the figure is 0.00" TTS_SAY_GLUE
-                "MB, and such memory, if there is any, is in another part",
+                "no phase up to the peak creates %s: the table shows 0.00" TTS_SAY_GLUE
+                "MB, and if memory is used for this, another row contains it",
                 rest);
 }
 
@@ -637,7 +637,7 @@ static void put_overwritten_verdict(const struct tts_named_run *run, FILE *out)
                 "unknown: the run needs at least %s" TTS_SAY_GLUE
                 "MB, and at least %s" TTS_SAY_GLUE "MB more that the log does not show%s",
                 peak, tts_grouped_mb(missing, run->run->missing.bytes),
-                is_over ? "; the sum does not fit" : "");
+                is_over ? "; together this is more than the device has" : "");
     else
         tts_say(out, 2,
                 "unknown: the run needs at least %s" TTS_SAY_GLUE
