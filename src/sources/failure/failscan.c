@@ -21,8 +21,8 @@ enum {
     HEAD_MAX = 1024,   /* a sentence begins at most this many bytes before its phrase */
     TAIL_MAX = 3072,   /* a sentence ends at most this many bytes after its phrase begins */
     PIECE_MAX = HEAD_MAX + TAIL_MAX,
-    LINES_AFTER = TTS_FAILPIECE_LINES / 2, /* lines of a piece after the line of the phrase */
-    LINES_TO_HIT = TTS_FAILPIECE_LINES - LINES_AFTER,
+    LINES_TO_PHRASE = TTS_FAILPIECE_BACK + 1, /* lines up to the line of the phrase */
+    LINES_AFTER = TTS_FAILPIECE_LINES - LINES_TO_PHRASE,
     PYTHON_BACK = 4096, /* bytes before a message that are searched for a Python call */
 };
 
@@ -342,46 +342,57 @@ static void add_prefix_starts(struct tts_failline *line, struct tts_span text)
     }
 }
 
-/* Ends the current line of the piece. The line begins at `begin`. */
-static void end_piece_line(struct piece *piece, size_t begin)
+static struct tts_span piece_line(const struct piece *piece, const struct tts_failline *line)
 {
-    struct tts_failpiece *lines = &piece->lines;
-    struct tts_failline *line = &lines->lines[lines->line_count++];
-    struct tts_span text = {piece->text + begin, piece->len - begin}, before = {0};
-    if (line > lines->lines)
-        before = (struct tts_span){piece->text + line[-1].begin, line[-1].end - line[-1].begin};
-    *line = (struct tts_failline){.begin = (uint32_t)begin, .end = (uint32_t)piece->len};
-    add_start(line, begin + skip_blanks(text));
-    add_start(line, begin + skip_common_words(text, before));
-    add_prefix_starts(line, text);
+    return (struct tts_span){piece->text + line->begin, line->end - line->begin};
 }
 
-/* Forgets the first line of the piece. Its text stays. */
-static void drop_piece_line(struct piece *piece)
+/* Adds the possible starts of each line but the first, which continues no line. */
+static void add_piece_starts(struct piece *piece)
 {
-    struct tts_failpiece *lines = &piece->lines;
-    lines->line_count--;
-    memmove(lines->lines, lines->lines + 1, lines->line_count * sizeof lines->lines[0]);
+    struct tts_failline *lines = piece->lines.lines;
+    for (size_t i = 1; i < piece->lines.line_count; i++) {
+        struct tts_span text = piece_line(piece, &lines[i]);
+        add_start(&lines[i], lines[i].begin + skip_blanks(text));
+        add_start(&lines[i],
+                  lines[i].begin + skip_common_words(text, piece_line(piece, &lines[i - 1])));
+        add_prefix_starts(&lines[i], text);
+    }
 }
 
-/* Fills the piece with the lines around the byte `hit` of `raw`: the line of this byte, the
- * lines closest before it, and the lines after it. Each side has its own limit, so that many
- * short lines before a sentence do not take the place of its end. */
+/* Forgets all but the last `count` lines of the piece. Their text stays. */
+static void keep_last_lines(struct tts_failpiece *lines, size_t count)
+{
+    if (lines->line_count <= count)
+        return;
+    memmove(lines->lines, lines->lines + lines->line_count - count,
+            count * sizeof lines->lines[0]);
+    lines->line_count = count;
+}
+
+/* Fills the piece with the lines around the byte `hit` of `raw`: the line of this byte, at most
+ * TTS_FAILPIECE_BACK lines before it, and at most LINES_AFTER lines after it. The lines on one
+ * side have no influence on the number of lines on the other side. */
 static void fill_piece(struct piece *piece, struct tts_span raw, size_t hit)
 {
-    size_t at = 0, lines_after = 0;
+    struct tts_failpiece *lines = &piece->lines;
+    size_t at = 0, most = TTS_FAILPIECE_LINES;
     bool is_ended = true;
     piece->len = 0;
-    piece->lines.text = piece->text;
-    piece->lines.line_count = 0;
-    while (at < raw.len && is_ended && lines_after < LINES_AFTER) {
+    lines->text = piece->text;
+    lines->line_count = 0;
+    while (at < raw.len && is_ended && lines->line_count < most) {
+        bool is_to_hit = at <= hit;
         size_t begin = piece->len;
-        lines_after += at > hit;
-        if (at <= hit && piece->lines.line_count == LINES_TO_HIT)
-            drop_piece_line(piece);
         at = put_plain_line(piece, raw, at, &is_ended);
-        end_piece_line(piece, begin);
+        lines->lines[lines->line_count++] =
+            (struct tts_failline){.begin = (uint32_t)begin, .end = (uint32_t)piece->len};
+        if (is_to_hit && (at > hit || lines->line_count == TTS_FAILPIECE_LINES))
+            keep_last_lines(lines, LINES_TO_PHRASE);
+        if (is_to_hit && at > hit)
+            most = lines->line_count + LINES_AFTER;
     }
+    add_piece_starts(piece);
 }
 
 /* Finds the first byte of the piece whose place in the raw text is `hit` or later. Sets its
@@ -563,21 +574,16 @@ static void read_base(struct tts_failscan *scan, struct tts_span text)
         scan->l1_base = value;
 }
 
-/* Returns the raw text around the phrase at rest.at. The text begins at most HEAD_MAX bytes
- * before the phrase, if possible at the beginning of a line, and never before the end of the
- * last message. */
+/* Returns the raw text around the phrase at rest.at. The text begins HEAD_MAX bytes before the
+ * phrase, even inside a line, but not before the end of the last message. So the lines before a
+ * sentence have no influence on where the text begins. */
 static struct tts_span text_around(const struct tts_failscan *scan, struct tts_span rest)
 {
     uint64_t offset = tts_logtext_offset(&scan->text, rest.at);
     uint64_t low = offset > HEAD_MAX ? offset - HEAD_MAX : 0;
-    low = low < scan->done ? scan->done : low;
-    const char *begin = rest.at - (offset - low);
-    if (low > 0 && low > scan->done) {
-        const char *line_end = memchr(begin, '\n', (size_t)(rest.at - begin));
-        begin = line_end ? line_end + 1 : begin;
-    }
+    size_t head = (size_t)(offset - (low < scan->done ? scan->done : low));
     size_t tail = rest.len < TAIL_MAX ? rest.len : TAIL_MAX;
-    return (struct tts_span){begin, (size_t)(rest.at - begin) + tail};
+    return (struct tts_span){rest.at - head, head + tail};
 }
 
 /* Returns true if text that is added later may change a message that ends at `to`, because its

@@ -1,6 +1,12 @@
 /* failscan.h: finds the failure messages of the runtime in a text of any kind and size, in the
  * order of the text. docs/design/failure-message.md has the rules.
  *
+ * A sentence begins at most 1 KiB and 12 lines before its phrase, and ends at most 3 KiB and 51
+ * lines after the beginning of the phrase; a longer one is cut. The phrase is the first one of
+ * the sentence that no line end divides. Other lines before a sentence do not change its
+ * message, except its operation and the base of circular buffers, which they may state. The
+ * sentences of the runtime have fewer than 400 bytes, so real logs are within these limits.
+ *
  * Ownership: the caller owns the scan and the input, and keeps the input open until
  * tts_failscan_free().
  * Threads: one thread at a time for each scan.

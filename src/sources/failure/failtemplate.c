@@ -3,10 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-enum {
-    SENTENCE_MAX = 1024,   /* longest sentence, in bytes */
-    LINES_BEFORE_MAX = 12, /* a sentence begins at most this many lines before a phrase */
-};
+enum { SENTENCE_MAX = 1024 }; /* longest sentence, in bytes */
 
 /* A sentence of the runtime. A "%" and a letter stand for a value:
  *   %S requested   %K banks       %N need        %Z bank        %a allocated   %f free
@@ -553,6 +550,15 @@ static bool may_any_begin(const struct candidates *candidates, const char *rest,
     return false;
 }
 
+/* Returns the place in the text of the piece after the last byte of the match, without the line
+ * breaks at its end: a line break is not a byte of the text. */
+static size_t find_match_end(const struct joined *joined, size_t at)
+{
+    while (at > 0 && joined->text[at - 1] == '\n')
+        at--;
+    return at > 0 ? joined->origin[at - 1] + 1 : 0;
+}
+
 /* Tries all candidates at the place `from` of line `line`. The sentence must reach beyond
  * `at`. */
 static bool match_at(const struct tts_failpiece *piece, size_t line, size_t from, size_t at,
@@ -566,12 +572,12 @@ static bool match_at(const struct tts_failpiece *piece, size_t line, size_t from
         if (!may_begin(template, piece->text + from, piece->lines[line].end - from))
             continue;
         struct sentence_match m = match_lines(&joined, piece, line, from, template);
-        if (m.at == 0 || joined.origin[m.at - 1] < at ||
-            !is_match_enough(&m, template, piece, line, from))
+        size_t match_end = find_match_end(&joined, m.at);
+        if (match_end <= at || !is_match_enough(&m, template, piece, line, from))
             continue;
         if (!is_found || is_match_better(&m, &best)) {
             best = m;
-            *end = joined.origin[m.at - 1] + 1;
+            *end = match_end;
         }
         is_found = true;
     }
@@ -584,7 +590,7 @@ bool tts_failtemplate_find(const struct tts_failpiece *piece, size_t line, size_
                            size_t idx, struct tts_failmsg *out, size_t *begin, size_t *end)
 {
     struct candidates candidates;
-    size_t least = line > LINES_BEFORE_MAX ? line - LINES_BEFORE_MAX : 0;
+    size_t least = line > TTS_FAILPIECE_BACK ? line - TTS_FAILPIECE_BACK : 0;
     find_candidates(&candidates, idx);
     for (size_t first = line + 1; first-- > least;) {
         size_t from = first == line ? at + 1 : piece->lines[first].end;

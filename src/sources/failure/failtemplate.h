@@ -10,7 +10,11 @@
 
 #include <stddef.h>
 
-enum { TTS_FAILPIECE_LINES = 64, TTS_FAILPIECE_STARTS = 8 };
+enum {
+    TTS_FAILPIECE_LINES = 64,
+    TTS_FAILPIECE_STARTS = 8,
+    TTS_FAILPIECE_BACK = 12, /* a sentence begins at most this many lines before a phrase */
+};
 
 /* Some lines of a text, without colours and escapes. */
 struct tts_failpiece {

@@ -589,6 +589,81 @@ T_TEST(many_empty_lines_do_not_take_the_place_of_a_sentence)
     }
 }
 
+/* Scans `text` after `count` other lines. */
+static void scan_after_lines(const char *text, const char *line, size_t count)
+{
+    static char all[16384];
+    char *end = all;
+    for (size_t i = 0; i < count; i++)
+        end = stpcpy(end, line);
+    stpcpy(end, text);
+    scan(all);
+}
+
+T_TEST(other_lines_before_a_broken_sentence_change_nothing)
+{
+    static const char end[] = "ers deallocated during trace capture (deletion high water mark: "
+                              "499712)\n";
+    static const char *const lines[] = {"\n", "a line\n", "[rank0]: a line of another rank\n"};
+    char text[1024];
+    for (size_t breaks = 1; breaks < 100; breaks++) {
+        char *at = stpcpy(text, "Trace buffer at address 245760 overlaps with buff");
+        memset(at, '\r', breaks);
+        strcpy(at + breaks, end);
+        scan(text);
+        T_EQ(message_count, 1);
+        struct tts_failmsg first = messages[0];
+        T_EQ(first.is_cut, breaks > 51); /* lines of a piece after the line of the phrase */
+        for (size_t i = 0; i < 3; i++) {
+            for (size_t count = 1; count < 80; count += 13) {
+                scan_after_lines(text, lines[i], count);
+                T_EQ(message_count, 1);
+                T_TRUE(tts_failmsg_is_same(&first, &messages[0]));
+                T_EQ(messages[0].line, count + 1);
+            }
+        }
+    }
+}
+
+T_TEST(a_cut_sentence_takes_nothing_of_the_lines_after_it)
+{
+    scan("Out of Memory: Not enough space to allocate 58720256 B DRAM buffer across 12 banks,\n"
+         "\n" V3 "\n");
+    T_EQ(message_count, 2);
+    T_TRUE(messages[0].is_cut);
+    check_v3(1);
+    T_EQ(messages[1].line, 3);
+    /* The breaks after the sentence are all that is left of the piece. */
+    char text[1024];
+    char *at = stpcpy(text, "Trace buffer at address 2334");
+    memset(at, '\r', 100);
+    strcpy(at + 100, "Trace buffer at address 2335 over\n");
+    scan(text);
+    T_EQ(message_count, 2);
+    scan_after_lines(text, "a line\n", 40);
+    T_EQ(message_count, 2);
+}
+
+T_TEST(a_sentence_may_begin_a_kibibyte_before_its_phrase)
+{
+    /* Line ends are in all phrases but the last one. */
+    static const char sentence[] =
+        "Statically al\nlocated circular buffers in pro\n%*sgram 41 clash with L1 buffers on "
+        "co\nre range [(x=0,y=0) - (x=7,y=6)]. L1 buffer allocated at 556928 and static "
+        "circular buffer region ends at 1143360\n";
+    char text[2048];
+    int pad = 1024;
+    sprintf(text, sentence, pad, "");
+    pad -= (int)(strstr(text, " buffer region ends") - text) - 1024;
+    for (int less = 0; less < 3; less++) {
+        sprintf(text, sentence, pad - less, "");
+        scan_after_lines(text, "a line\n", 400);
+        T_EQ(message_count, 1);
+        check_cb(0);
+        T_EQ(messages[0].line, 401);
+    }
+}
+
 T_TEST(a_broken_sentence_that_grows_keeps_its_line)
 {
     char text[2048];
