@@ -26,7 +26,7 @@ enum tts_status tts_logtext_open_fed(struct tts_logtext *text, const char *path,
     unsigned char *bytes = alloc->alloc(alloc->ctx, capacity + PAD);
     if (!bytes)
         return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'", path);
-    memset(bytes, 0, capacity + PAD);
+    memset(bytes, 0, PAD); /* after each read, the bytes after its end are zeroed again */
     *text = (struct tts_logtext){.alloc = alloc,
                                  .bytes = bytes,
                                  .back = back,
