@@ -354,8 +354,7 @@ static void add_piece_starts(struct piece *piece)
     for (size_t i = 1; i < piece->lines.line_count; i++) {
         struct tts_span text = piece_line(piece, &lines[i]);
         add_start(&lines[i], lines[i].begin + skip_blanks(text));
-        add_start(&lines[i],
-                  lines[i].begin + skip_common_words(text, piece_line(piece, &lines[i - 1])));
+        lines[i].common = (uint32_t)skip_common_words(text, piece_line(piece, &lines[i - 1]));
         add_prefix_starts(&lines[i], text);
     }
 }

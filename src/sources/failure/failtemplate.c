@@ -447,18 +447,29 @@ static bool join_line(struct joined *joined, const struct tts_failpiece *piece, 
     return join_text(joined, piece, from, piece->lines[line].end);
 }
 
+/* Returns the place `idx` where the line may continue a sentence. The second one is after the
+ * words that the line before has too. They are a prefix only up to `column`, the column where
+ * the sentence begins: the next line may be another message with almost the same words. */
+static size_t line_start(const struct tts_failline *line, size_t idx, size_t column)
+{
+    if (idx == 1)
+        return line->begin + (line->common < column ? line->common : column);
+    return line->starts[idx == 0 ? 0 : idx - 1];
+}
+
 /* Appends the line `line` without its prefix and matches again. Tries all places where the text
  * of the line may begin, and stops at the first one where the match reaches the end of the
- * line. Returns false if the line does not continue the sentence. */
+ * line. The sentence begins in column `column` of its first line. Returns false if the line
+ * does not continue the sentence. */
 static bool join_next_line(struct joined *joined, const struct tts_failpiece *piece,
-                           size_t line, const struct template *template,
+                           size_t line, size_t column, const struct template *template,
                            struct sentence_match *match)
 {
     struct sentence_match best = *match;
     size_t len = joined->len, best_start = SIZE_MAX;
     bool goes_on = false;
-    for (size_t i = 0; i < piece->lines[line].start_count && !goes_on; i++) {
-        size_t start = piece->lines[line].starts[i];
+    for (size_t i = 0; i < piece->lines[line].start_count + 1 && !goes_on; i++) {
+        size_t start = line_start(&piece->lines[line], i, column);
         joined->len = len;
         join_line(joined, piece, line, start);
         struct sentence_match m = match_template(joined, template);
@@ -486,11 +497,12 @@ static struct sentence_match match_lines(struct joined *joined,
                                          const struct tts_failpiece *piece, size_t line,
                                          size_t from, const struct template *template)
 {
+    size_t column = from - piece->lines[line].begin;
     joined->len = 0;
     join_text(joined, piece, from, piece->lines[line].end);
     struct sentence_match match = match_template(joined, template);
     while (may_go_on(&match) && line + 1 < piece->line_count &&
-           join_next_line(joined, piece, line + 1, template, &match))
+           join_next_line(joined, piece, line + 1, column, template, &match))
         line++;
     return match;
 }

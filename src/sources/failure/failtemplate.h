@@ -22,10 +22,11 @@ struct tts_failpiece {
     size_t line_count;
     struct tts_failline {
         uint32_t begin, end; /* the places in `text` where the line begins and ends */
-        /* The places where the line may continue a sentence: after its blanks, after the words
-         * with which the line before begins too, and after each mark or prefix of a logger. */
+        /* The places where the line may continue a sentence: after its blanks, and after each
+         * mark or prefix of a logger. */
         uint32_t starts[TTS_FAILPIECE_STARTS];
         uint32_t start_count;
+        uint32_t common; /* length of the words with which the line before begins too */
     } lines[TTS_FAILPIECE_LINES];
 };
 

@@ -350,6 +350,22 @@ T_TEST(a_number_at_the_end_takes_no_digits_of_the_next_line)
 
 /* ---- no failure, half a failure ---- */
 
+T_TEST(a_number_at_the_end_takes_no_digits_of_the_same_sentence_in_the_next_line)
+{
+    scan(CB "\n" CB "\n" CB "\n");
+    T_EQ(message_count, 3);
+    for (size_t i = 0; i < 3; i++)
+        check_cb(i);
+    scan("host7> " CB "\nhost7> " CB "\n");
+    T_EQ(message_count, 2);
+    check_cb(0);
+    scan("Out of Memory: Cannot allocate at an address below 1000. Allocation at 20\n"
+         "Out of Memory: Cannot allocate at an address below 1000. Allocation at 30\n");
+    T_EQ(message_count, 2);
+    T_EQ(value(0, TTS_FAILMSG_ADDRESS), 20);
+    T_EQ(value(1, TTS_FAILMSG_ADDRESS), 30);
+}
+
 T_TEST(templates_and_other_texts_are_no_failures)
 {
     scan("Out of Memory: Not enough space to allocate {} B {} buffer across {} banks, where\n"
