@@ -10,7 +10,10 @@ struct advice_work {
     const struct tts_failmsg *msg;
     const struct tts_failverdict *verdict;
     struct tts_failadvice *out;
-    uint64_t need, room; /* of a bank: the bytes asked for, and the bytes that are there */
+    /* Of a bank: the bytes asked for, and the largest free piece. If the message does not have
+     * the largest piece, `room` is a size that the piece does not exceed; 0 is unknown. */
+    uint64_t need, room;
+    bool is_room_known;
 };
 
 static bool has_field(const struct advice_work *work, enum tts_failmsg_field field)
@@ -32,11 +35,32 @@ static struct tts_failadvice_item *add_item(struct advice_work *work,
     return item;
 }
 
-static void add_saving(struct advice_work *work, enum tts_failadvice_kind kind, uint64_t bytes)
+static struct tts_failadvice_item *add_saving(struct advice_work *work,
+                                              enum tts_failadvice_kind kind, uint64_t bytes)
 {
     struct tts_failadvice_item *item = add_item(work, kind);
     item->bytes = item->saves_bytes = bytes;
-    item->has_saves = item->is_enough = true;
+    item->has_saves = true;
+    return item;
+}
+
+/* Takes the largest free piece as room, else `bound`, a field that it does not exceed. With
+ * dependencies, the largest piece of one allocator is a bound only. */
+static void set_room(struct advice_work *work, enum tts_failmsg_field bound)
+{
+    bool has_largest = has_field(work, TTS_FAILMSG_LARGEST);
+    uint64_t largest = field_value(work, TTS_FAILMSG_LARGEST);
+    work->room = field_value(work, bound);
+    if (has_largest && largest < work->room)
+        work->room = largest;
+    work->is_room_known = has_largest && work->msg->family == TTS_FAILMSG_V3;
+}
+
+/* Returns whether all free bytes of a bank are one piece. */
+static bool is_free_one_piece(const struct advice_work *work)
+{
+    return work->is_room_known && !work->verdict->is_contradictory &&
+           work->room == field_value(work, TTS_FAILMSG_FREE);
 }
 
 /* Adds an item that makes the need smaller. */
@@ -47,7 +71,8 @@ static struct tts_failadvice_item *add_smaller(struct advice_work *work,
     item->bytes = need;
     item->has_saves = true;
     item->saves_bytes = work->need > need ? work->need - need : 0;
-    item->is_enough = need <= work->room;
+    item->is_enough = work->is_room_known && need <= work->room;
+    item->has_enough = work->is_room_known || (work->room > 0 && need > work->room);
     return item;
 }
 
@@ -130,7 +155,7 @@ static void advise_device(struct advice_work *work)
         struct tts_failadvice_item *item = add_item(work, TTS_FAILADVICE_DEVICE);
         item->preset = best;
         item->bytes = least;
-        item->is_enough = true;
+        item->has_enough = item->is_enough = is_free_one_piece(work);
     }
 }
 
@@ -149,7 +174,7 @@ static void advise_l1_small(struct advice_work *work)
     uint64_t bytes = field_value(work, TTS_FAILMSG_ALLOCATED) + work->need;
     struct tts_failadvice_item *item = add_item(work, TTS_FAILADVICE_L1_SMALL);
     item->bytes = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    item->is_enough = true;
+    item->has_enough = item->is_enough = is_free_one_piece(work);
 }
 
 /* L1 buffers: DRAM, and more cores if the buffer is sharded. */
@@ -163,7 +188,7 @@ static void advise_l1(struct advice_work *work)
         item->count = requested / work->room + (requested % work->room > 0);
     }
     if (work->msg->pool == TTS_POOL_L1)
-        add_item(work, TTS_FAILADVICE_TO_DRAM)->is_enough = true;
+        add_item(work, TTS_FAILADVICE_TO_DRAM);
 }
 
 /* The cause is unknown. A smaller buffer helps whatever the cause is, but the message does not
@@ -185,8 +210,8 @@ static void advise_unknown(struct advice_work *work)
 
 static void advise_capacity(struct advice_work *work)
 {
-    work->room = field_value(work, TTS_FAILMSG_FREE);
-    if (work->verdict->has_deficit)
+    set_room(work, TTS_FAILMSG_FREE);
+    if (work->verdict->has_deficit) /* perhaps not enough: the bytes may be several pieces */
         add_saving(work, TTS_FAILADVICE_FREE, work->verdict->deficit_bytes);
     if (work->msg->pool == TTS_POOL_L1_SMALL)
         advise_l1_small(work);
@@ -198,10 +223,13 @@ static void advise_capacity(struct advice_work *work)
 
 static void advise_fragmentation(struct advice_work *work)
 {
-    work->room = field_value(work, TTS_FAILMSG_LARGEST);
-    if (work->verdict->has_deficit)
-        add_saving(work, TTS_FAILADVICE_NEIGHBOUR, work->verdict->deficit_bytes);
-    add_item(work, TTS_FAILADVICE_EARLIER)->is_enough = true;
+    set_room(work, TTS_FAILMSG_LARGEST);
+    if (work->verdict->has_deficit) {
+        struct tts_failadvice_item *item =
+            add_saving(work, TTS_FAILADVICE_NEIGHBOUR, work->verdict->deficit_bytes);
+        item->has_enough = item->is_enough = work->is_room_known;
+    }
+    add_item(work, TTS_FAILADVICE_EARLIER);
     if (work->room > 0) {
         struct tts_failadvice_item *item = add_item(work, TTS_FAILADVICE_SPLIT);
         item->count = work->need / work->room + (work->need % work->room > 0);
@@ -214,12 +242,12 @@ static void advise_fragmentation(struct advice_work *work)
 
 static void advise_never_fits(struct advice_work *work)
 {
-    work->room = field_value(work, TTS_FAILMSG_BANK);
+    set_room(work, TTS_FAILMSG_BANK);
     if (work->msg->pool == TTS_POOL_L1_SMALL)
         advise_l1_small(work);
     advise_dtype(work);
     advise_l1(work);
-    if (work->room > 0)
+    if (field_value(work, TTS_FAILMSG_BANK) > 0)
         advise_half(work);
     advise_device(work);
     advise_chips(work);
@@ -233,7 +261,7 @@ static void advise_tiles(struct advice_work *work, uint64_t tile_bytes)
     struct tts_failadvice_item *item = add_item(work, TTS_FAILADVICE_CB_TILES);
     item->bytes = tile_bytes;
     item->count = missing / tile_bytes + (missing % tile_bytes > 0);
-    item->has_saves = item->is_enough = true;
+    item->has_saves = item->has_enough = item->is_enough = true;
     item->saves_bytes = item->count * tile_bytes;
 }
 
@@ -253,7 +281,7 @@ static void advise_trace_region(struct advice_work *work)
     if (has_field(work, TTS_FAILMSG_REQUESTED)) {
         struct tts_failadvice_item *item = add_item(work, TTS_FAILADVICE_TRACE_SIZE);
         item->bytes = field_value(work, TTS_FAILMSG_REQUESTED);
-        item->is_enough = true;
+        item->has_enough = item->is_enough = true;
     }
     add_item(work, TTS_FAILADVICE_TRACE_DRAM);
 }
@@ -267,6 +295,13 @@ static void advise_trace_overlap(struct advice_work *work)
     add_item(work, work->msg->family == TTS_FAILMSG_TOVER_LIVE ? TTS_FAILADVICE_TRACE_RELEASE
                                                                : TTS_FAILADVICE_TRACE_ORDER);
     add_item(work, TTS_FAILADVICE_TRACE_SIZE);
+}
+
+static void advise_ring(struct advice_work *work)
+{
+    struct tts_failadvice_item *item =
+        add_saving(work, TTS_FAILADVICE_RING, work->verdict->deficit_bytes);
+    item->has_enough = item->is_enough = true;
 }
 
 void tts_failadvice_make(const struct tts_failmsg *msg, const struct tts_failverdict *verdict,
@@ -298,7 +333,7 @@ void tts_failadvice_make(const struct tts_failmsg *msg, const struct tts_failver
     case TTS_FAILCAUSE_BELOW_LIMIT:
         if (verdict->has_deficit)
             add_saving(&work, TTS_FAILADVICE_FREE, verdict->deficit_bytes);
-        add_item(&work, TTS_FAILADVICE_TO_DRAM)->is_enough = true;
+        add_item(&work, TTS_FAILADVICE_TO_DRAM);
         break;
     case TTS_FAILCAUSE_TRACE_REGION:
         advise_trace_region(&work);
@@ -308,7 +343,7 @@ void tts_failadvice_make(const struct tts_failmsg *msg, const struct tts_failver
         break;
     case TTS_FAILCAUSE_CONFIG_RING:
         if (verdict->has_deficit)
-            add_saving(&work, TTS_FAILADVICE_RING, verdict->deficit_bytes);
+            advise_ring(&work);
         break;
     case TTS_FAILCAUSE_OTHER:
         add_item(&work, TTS_FAILADVICE_RULE);
@@ -339,7 +374,8 @@ static uint64_t sum_below(const struct tts_failholders *holders)
 void tts_failadvice_add_holders(struct tts_failadvice *advice,
                                 const struct tts_failholders *holders)
 {
-    struct tts_failadvice_item first = {.is_enough = true, .has_saves = true};
+    struct tts_failadvice_item first = {
+        .has_enough = true, .is_enough = true, .has_saves = true};
     enum tts_failadvice_kind kind = advice->items[0].kind;
     bool is_replaced =
         advice->count > 0 && (kind == TTS_FAILADVICE_FREE || kind == TTS_FAILADVICE_NEIGHBOUR ||

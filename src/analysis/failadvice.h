@@ -49,8 +49,10 @@ struct tts_failadvice_item {
     uint64_t bytes, count; /* see the kinds */
     bool has_saves;        /* the item saves memory of each bank or core */
     uint64_t saves_bytes;
-    /* With this item alone the request fits, as far as the message tells. */
-    bool is_enough;
+    /* The numbers of the message, or the buffers of the recording, show whether the request
+     * fits with this item alone. Bytes of several free pieces do not count as one piece. */
+    bool has_enough;
+    bool is_enough; /* if has_enough */
     const char *dtype, *from_dtype;
     const struct tts_preset *preset;
     const struct tts_failholder *holder; /* this field and the next are borrowed */

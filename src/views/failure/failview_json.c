@@ -49,7 +49,10 @@ static void put_advice(struct tts_json *json, const struct tts_failview *view)
         tts_json_text(json, "text", tts_failview_advice_text(text, view, i));
         tts_json_text_or_null(json, "command", tts_failview_advice_command(command, view, i));
         tts_json_number_or_null(json, "saves_bytes", item->has_saves, item->saves_bytes);
-        tts_json_bool(json, "is_enough", item->is_enough);
+        if (item->has_enough)
+            tts_json_bool(json, "is_enough", item->is_enough);
+        else
+            tts_json_null(json, "is_enough");
         tts_json_object_end(json);
     }
     tts_json_array_end(json);

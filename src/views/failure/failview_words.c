@@ -218,11 +218,9 @@ static uint64_t value_of(const struct advice *a, enum tts_failmsg_field field)
 
 static const char *say_enough(const struct advice *a)
 {
-    if (a->item->is_enough)
-        return "that is enough";
-    return a->view->verdict->cause == TTS_FAILCAUSE_UNKNOWN
-               ? "the message does not tell whether that is enough"
-               : "that alone is not enough";
+    if (!a->item->has_enough)
+        return "the message does not tell whether that is enough";
+    return a->item->is_enough ? "that is enough" : "that alone is not enough";
 }
 
 static void say_decide(char *out, const struct advice *a)

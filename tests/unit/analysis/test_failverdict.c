@@ -269,6 +269,42 @@ T_TEST(advice_has_the_numbers_of_the_failure)
     T_TRUE(item && item->count == 2 && item->bytes == 2048);
 }
 
+T_TEST(advice_is_enough_only_if_the_bytes_are_one_piece)
+{
+    /* 500 B are needed, and 400 B are free in pieces of at most 150 B. */
+    judge_v3(500, 1000, 600, 400, 150);
+    T_EQ(verdict.cause, TTS_FAILCAUSE_CAPACITY);
+    T_EQ(advice.items[0].kind, TTS_FAILADVICE_FREE);
+    T_TRUE(!advice.items[0].has_enough);
+    const struct tts_failadvice_item *item = find_advice(TTS_FAILADVICE_HALF);
+    T_TRUE(item && item->bytes == 250 && item->has_enough && !item->is_enough);
+    judge_v3(500, 1000, 600, 400, 400);
+    T_TRUE(!advice.items[0].has_enough); /* the freed bytes may be elsewhere */
+    item = find_advice(TTS_FAILADVICE_HALF);
+    T_TRUE(item && item->has_enough && item->is_enough);
+
+    judge_v3(500, 1000, 400, 600, 450);
+    T_EQ(advice.items[0].kind, TTS_FAILADVICE_NEIGHBOUR);
+    T_TRUE(advice.items[0].has_enough && advice.items[0].is_enough);
+    item = find_advice(TTS_FAILADVICE_EARLIER);
+    T_TRUE(item && !item->has_enough);
+
+    /* With dependencies, a piece that is free here may be taken in another allocator. */
+    begin_space(TTS_FAILMSG_D2, TTS_POOL_DRAM, 6000, 12, 500);
+    set(TTS_FAILMSG_BANK, 1000);
+    set(TTS_FAILMSG_ALLOCATED, 600);
+    set(TTS_FAILMSG_FREE, 400);
+    set(TTS_FAILMSG_LARGEST, 300);
+    judge();
+    T_EQ(verdict.cause, TTS_FAILCAUSE_CAPACITY);
+    item = find_advice(TTS_FAILADVICE_HALF);
+    T_TRUE(item && !item->has_enough);
+    set(TTS_FAILMSG_LARGEST, 200);
+    judge();
+    item = find_advice(TTS_FAILADVICE_HALF);
+    T_TRUE(item && item->has_enough && !item->is_enough);
+}
+
 T_TEST(advice_without_a_cause_names_what_decides_it)
 {
     begin_space(TTS_FAILMSG_D2, TTS_POOL_L1, 6291456, 64, 98304);
