@@ -181,3 +181,23 @@ run "$ttscope" analyze --logs run.log
 expect_code 3
 expect_err_like "ttscope analyze: run.log:3: DRAM is fragmented"
 expect_err_like "why, and what to change: ttscope explain run.log"
+
+# ---- more failures than are kept ----
+
+for ((i = 0; i < 2050; i++)); do
+    echo "Out of Memory: Cannot allocate at an address below 1000000. Allocation at $i"
+done >many.log
+run "$ttscope" explain many.log
+expect_code 0
+expect_sentence "only the first 2048 different failures are explained; 2 messages of other failures are only counted"
+expect_sentence "2047 more failures: '--all' explains these failures"
+run "$ttscope" explain --all many.log
+expect_code 0
+expect_sentence "only the first 2048 different failures are explained; 2 messages of other failures are only counted"
+run "$ttscope" explain --json many.log many.log
+expect_code 0
+[ "$(jq -c '[(.failures | length), .failures_max, .messages_left_out]' <<<"$out")" = '[4096,2048,4]' ] ||
+    fail "wanted 2048 failures of each text, and 4 other messages"
+expect_err_like "only the first 2048 different failures are explained; 2 messages of other failures are only counted"
+run "$ttscope" explain --json run.log
+[ "$(jq -c '[.failures_max, .messages_left_out]' <<<"$out")" = '[2048,0]' ] || fail "wanted no other messages"

@@ -369,39 +369,52 @@ static int say_nothing_found(const struct explain_text *text)
     return TTS_EXIT_BAD_NEWS;
 }
 
-/* Says how many messages are about failures that are not kept and therefore not explained. */
-static void say_left_out(const struct explain_text *text)
+enum { LEFT_OUT_MAX = 160 };
+
+/* Writes how many messages are about failures that are not kept and therefore not explained. */
+static const char *put_left_out(char out[LEFT_OUT_MAX], const struct explain_text *text)
 {
-    const char *name = text->path ? tts_message_path(text->path) : "the text";
     uint64_t count = text->log.left_out;
-    if (count == 1)
-        tts_message(command,
-                    "note: %s: only the first %d different failures are explained; 1 message "
-                    "of another failure is only counted",
-                    name, TTS_FAILLOG_MAX);
-    else if (count > 1)
-        tts_message(command,
-                    "note: %s: only the first %d different failures are explained; %" PRIu64
-                    " messages of other failures are only counted",
-                    name, TTS_FAILLOG_MAX, count);
+    snprintf(out, LEFT_OUT_MAX,
+             "only the first %d different failures are explained; %" PRIu64
+             " message%s of %s only counted",
+             TTS_FAILLOG_MAX, count, tts_say_plural(count),
+             count == 1 ? "another failure is" : "other failures are");
+    return out;
+}
+
+/* Says the same as a note, for output that has no place for the sentence. */
+static void note_left_out(const struct explain_text *text)
+{
+    char sentence[LEFT_OUT_MAX];
+    if (text->log.left_out > 0)
+        tts_message(command, "note: %s: %s",
+                    text->path ? tts_message_path(text->path) : "the text",
+                    put_left_out(sentence, text));
 }
 
 /* Prints the answer, then the table of all failures, then the rest of the explanation. */
 static void print_several(const struct explain_text *text, bool all, FILE *out)
 {
+    char left_out[LEFT_OUT_MAX];
     struct tts_explained first;
     explain_one(&first, text, tts_faillog_first(&text->log));
     tts_failview_text_headline(&first.view, out);
     fputc('\n', out);
     if (print_families(text, out) == TTS_OK)
         fputc('\n', out);
+    if (text->log.left_out > 0) {
+        tts_say(out, 0, "%s", put_left_out(left_out, text));
+        fputc('\n', out);
+    }
     if (all)
         return;
     fputs("the first failure:\n", out);
     tts_failview_text_details(&first.view, out);
     fprintf(out,
-            "\n%zu more failure%s: '--all' explains all failures, '--line N' explains one\n",
-            text->log.count - 1, tts_say_plural(text->log.count - 1));
+            "\n%zu more failure%s: '--all' explains %s failures, '--line N' explains one\n",
+            text->log.count - 1, tts_say_plural(text->log.count - 1),
+            text->log.left_out > 0 ? "these" : "all");
 }
 
 static void print_text(const struct explain_text *text, const struct explain_options *options,
@@ -466,7 +479,7 @@ static int follow_text(struct explain_text *text, FILE *out, bool as_json)
         if (status == TTS_OK)
             status = tts_faillog_add(&text->log, &msg, &err);
         if (left_out == 0)
-            say_left_out(text);
+            note_left_out(text);
         if (status != TTS_OK || text->log.count == count)
             continue;
         tts_json_init(&json, out);
@@ -485,9 +498,18 @@ static int follow_text(struct explain_text *text, FILE *out, bool as_json)
 
 /* ---- the command ---- */
 
+/* Where the answers go. */
+struct explain_output {
+    FILE *out;
+    struct tts_json *json; /* NULL: as text */
+    uint64_t left_out;     /* messages that are not explained, of all texts so far */
+};
+
 static int explain_text(struct tts_job *job, struct explain_text *text,
-                        const struct explain_options *options, FILE *out, struct tts_json *json)
+                        const struct explain_options *options, struct explain_output *output)
 {
+    FILE *out = output->out;
+    struct tts_json *json = output->json;
     int code = read_text(text, options->line);
     if (code != TTS_EXIT_DONE)
         return code;
@@ -511,14 +533,15 @@ static int explain_text(struct tts_job *job, struct explain_text *text,
     else
         print_text(text, options, out);
     if (options->line == 0)
-        say_left_out(text);
+        output->left_out += text->log.left_out;
+    if (options->line == 0 && json)
+        note_left_out(text);
     return text->is_partial ? TTS_EXIT_PARTIAL : code;
 }
 
 /* Explains one operand, or all of them as words. */
 static int explain_operand(struct tts_job *job, char **operands, int word_count,
-                           const struct explain_options *options, FILE *out,
-                           struct tts_json *json)
+                           const struct explain_options *options, struct explain_output *output)
 {
     struct explain_text text = {.path = word_count > 0 ? NULL : operands[0]};
     if (word_count == 1 && !strchr(operands[0], ' '))
@@ -529,27 +552,27 @@ static int explain_operand(struct tts_job *job, char **operands, int word_count,
     if (status != TTS_OK)
         return tts_job_fail(job, text.path, &err);
     tts_faillog_init(&text.log, NULL);
-    int code = options->follow ? follow_text(&text, out, options->json)
-                               : explain_text(job, &text, options, out, json);
+    int code = options->follow ? follow_text(&text, output->out, options->json)
+                               : explain_text(job, &text, options, output);
     tts_failholders_free(text.holders);
     tts_faillog_release(&text.log);
     tts_input_close(text.in);
     return code;
 }
 
-static int explain_all(struct tts_job *job, const struct explain_options *options, FILE *out,
-                       struct tts_json *json)
+static int explain_all(struct tts_job *job, const struct explain_options *options,
+                       struct explain_output *output)
 {
     static char stdin_name[] = "-";
     char *only[] = {stdin_name, NULL};
     char **operands = job->operand_count > 0 ? job->operands : only;
     int count = job->operand_count > 0 ? job->operand_count : 1, worst = TTS_EXIT_BAD_NEWS;
     if (!is_file(operands[0]))
-        return explain_operand(job, operands, count, options, out, json);
+        return explain_operand(job, operands, count, options, output);
     for (int i = 0; i < count; i++) {
-        if (count > 1 && !json)
-            fprintf(out, "%s==> %s <==\n", i > 0 ? "\n" : "", operands[i]);
-        int code = explain_operand(job, operands + i, 0, options, out, json);
+        if (count > 1 && !output->json)
+            fprintf(output->out, "%s==> %s <==\n", i > 0 ? "\n" : "", operands[i]);
+        int code = explain_operand(job, operands + i, 0, options, output);
         if (code == TTS_EXIT_INPUT)
             return code;
         if (code == TTS_EXIT_PARTIAL || worst == TTS_EXIT_BAD_NEWS)
@@ -575,21 +598,24 @@ static int run_explain(struct tts_job *job, void *values)
         (job->operand_count == 0 || strcmp(job->operands[0], "-") == 0))
         return tts_job_usage(job, "standard input is the text: give a file to '--with'");
     if (options->follow)
-        return explain_all(job, options, stdout, NULL);
-    FILE *out = tts_job_open(job, "-");
-    if (!out)
+        return explain_all(job, options, &(struct explain_output){.out = stdout});
+    struct explain_output output = {.out = tts_job_open(job, "-")};
+    if (!output.out)
         return TTS_EXIT_INPUT;
     if (!options->json)
-        return explain_all(job, options, out, NULL);
-    tts_json_init(&json, out);
+        return explain_all(job, options, &output);
+    output.json = &json;
+    tts_json_init(&json, output.out);
     tts_json_object(&json, NULL);
     tts_json_object(&json, "schema");
     tts_json_text(&json, "name", "ttscope.explain");
     tts_json_number(&json, "version", 1);
     tts_json_object_end(&json);
     tts_json_array(&json, "failures");
-    int code = explain_all(job, options, out, &json);
+    int code = explain_all(job, options, &output);
     tts_json_array_end(&json);
+    tts_json_number(&json, "failures_max", TTS_FAILLOG_MAX);
+    tts_json_number(&json, "messages_left_out", output.left_out);
     tts_json_object_end(&json);
     return code;
 }
