@@ -267,6 +267,10 @@ static size_t put_plain_line(struct piece *piece, struct tts_span raw, size_t at
     *is_ended = false;
     while (at < raw.len && !*is_ended) {
         char c = raw.at[at];
+        if ((unsigned char)c >= ' ' && c != '\\' && c != '%') { /* most bytes */
+            put_piece_byte(piece, c, at++);
+            continue;
+        }
         size_t begin = at, len = read_escape(raw, at, &c);
         at += len > 0 ? len : 1;
         if (c == 0x1b && len > 0)
