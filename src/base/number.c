@@ -124,12 +124,23 @@ uint64_t tts_number_mb_hundredths(uint64_t bytes)
     return whole * 100 + hundredths;
 }
 
+/* Writes hundredths with two decimals and a terminator. */
+static void put_hundredths(char *out, uint64_t whole, unsigned hundredths)
+{
+    size_t len = tts_number_format(out, whole);
+    out[len] = '.';
+    out[len + 1] = (char)('0' + hundredths / 10);
+    out[len + 2] = (char)('0' + hundredths % 10);
+    out[len + 3] = '\0';
+}
+
 const char *tts_number_format_mb(char out[TTS_NUMBER_MB_MAX], int64_t bytes, bool plus)
 {
     uint64_t size = bytes < 0 ? 0 - (uint64_t)bytes : (uint64_t)bytes;
     uint64_t hundredths, whole = split_mb(size, &hundredths);
-    snprintf(out, TTS_NUMBER_MB_MAX, "%s%" PRIu64 ".%02" PRIu64,
-             bytes < 0 ? "-" : (plus ? "+" : ""), whole + hundredths / 100, hundredths % 100);
+    bool has_sign = bytes < 0 || plus;
+    out[0] = bytes < 0 ? '-' : '+';
+    put_hundredths(out + has_sign, whole + hundredths / 100, (unsigned)(hundredths % 100));
     return out;
 }
 
@@ -137,7 +148,6 @@ const char *tts_number_format_shifted(char out[TTS_NUMBER_BYTES_MAX], uint64_t b
                                       unsigned shift)
 {
     uint64_t hundredths = scale_number(bytes, shift, 2);
-    snprintf(out, TTS_NUMBER_BYTES_MAX, "%" PRIu64 ".%02" PRIu64, hundredths / 100,
-             hundredths % 100);
+    put_hundredths(out, hundredths / 100, (unsigned)(hundredths % 100));
     return out;
 }

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -39,9 +40,31 @@ static size_t count_text_columns(const char *text, size_t len)
     return count;
 }
 
+/* Returns the length of a text of printable ASCII, or SIZE_MAX if the text has other bytes or
+ * is longer than `max`. Nearly every text is such a text. */
+static size_t measure_plain(const char *text, size_t max)
+{
+    size_t len = 0;
+    while (len <= max && text[len] >= ' ' && text[len] <= '~')
+        len++;
+    return len <= max && text[len] == '\0' ? len : SIZE_MAX;
+}
+
+/* Copies a text of printable ASCII that fits. Returns its columns, or SIZE_MAX. */
+static size_t copy_plain(char *out, size_t capacity, const char *text, size_t columns)
+{
+    size_t plain = measure_plain(text, columns < capacity ? columns : capacity - 1);
+    if (plain != SIZE_MAX)
+        memcpy(out, text, plain + 1);
+    return plain;
+}
+
 size_t tts_safe_text(char *out, size_t capacity, const char *text, size_t columns)
 {
     assert(capacity > 0);
+    size_t plain = copy_plain(out, capacity, text, columns);
+    if (plain != SIZE_MAX)
+        return plain;
     size_t len = strlen(text), to = 0, column = 0;
     bool is_cut = count_text_columns(text, len) > columns;
     size_t dots = is_cut ? (columns < 3 ? columns : 3) : 0;
@@ -64,12 +87,17 @@ size_t tts_safe_text(char *out, size_t capacity, const char *text, size_t column
 
 size_t tts_safe_text_end(char *out, size_t capacity, const char *text, size_t columns)
 {
+    size_t plain = copy_plain(out, capacity, text, columns);
+    if (plain != SIZE_MAX)
+        return plain;
+    size_t len = strlen(text), all = count_text_columns(text, len);
+    if (all <= columns)
+        return tts_safe_text(out, capacity, text, columns);
     bool is_utf8 = tts_charset_is_utf8();
     const char *dots = is_utf8 ? "\u2026" : "...";
-    size_t len = strlen(text), all = count_text_columns(text, len),
-           dots_columns = is_utf8 ? 1 : 3;
+    size_t dots_columns = is_utf8 ? 1 : 3;
     size_t dots_bytes = strlen(dots);
-    if (all <= columns || columns <= dots_columns || capacity <= dots_bytes)
+    if (columns <= dots_columns || capacity <= dots_bytes)
         return tts_safe_text(out, capacity, text, columns);
     for (size_t gone = all - (columns - dots_columns); gone > 0; gone--) {
         uint32_t code;

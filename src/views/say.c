@@ -13,38 +13,61 @@ enum { COLUMNS = 80, COLUMNS_MIN = 20, COLUMNS_MAX = 400, SENTENCE_MAX = 1024 };
 
 /* How broken lines continue. */
 struct layout {
-    const char *mark; /* starts each further line; blanks follow up to `indent` */
-    size_t indent, columns;
+    const char *mark;       /* starts each further line; blanks follow up to `indent` */
+    size_t indent, columns; /* `indent` is at least the length of the mark */
 };
 
 /* ---- breaking lines ---- */
 
-/* Writes a word. Glue becomes a blank. */
-static void say_word(FILE *out, const char *word, size_t len)
+static void say_blanks(FILE *out, size_t count)
 {
-    for (size_t i = 0; i < len; i++)
-        fputc(word[i] == TTS_SAY_GLUE[0] ? ' ' : word[i], out);
+    while (count-- > 0)
+        fputc(' ', out);
+}
+
+/* Writes a part of a text. Glue becomes a blank. */
+static void say_part(FILE *out, const char *text, size_t len)
+{
+    while (len > 0) {
+        const char *glue = memchr(text, TTS_SAY_GLUE[0], len);
+        size_t plain = glue ? (size_t)(glue - text) : len;
+        fwrite(text, 1, plain, out);
+        if (glue)
+            fputc(' ', out);
+        text += plain + (glue != NULL);
+        len -= plain + (glue != NULL);
+    }
 }
 
 /* Writes the words of a text, beginning at `column`, and ends the last line. */
 static void say_words(FILE *out, const char *text, size_t column, const struct layout *layout)
 {
-    bool is_first = true;
+    const char *line = text, *end = text; /* the words of the line that is not written yet */
     for (const char *word = text; *word;) {
-        size_t len = strcspn(word, " ");
-        if (!is_first && column + 1 + len > layout->columns) {
-            fprintf(out, "\n%-*s", (int)layout->indent, layout->mark);
+        const char *blank = strchrnul(word, ' ');
+        size_t len = (size_t)(blank - word);
+        if (word != text && column + 1 + len > layout->columns) {
+            say_part(out, line, (size_t)(end - line));
+            fputc('\n', out);
+            fputs(layout->mark, out);
+            say_blanks(out, layout->indent - strlen(layout->mark));
             column = layout->indent;
-        } else if (!is_first) {
-            fputc(' ', out);
+            line = word;
+        } else if (word != text) {
             column++;
         }
-        say_word(out, word, len);
         column += len;
-        is_first = false;
-        word += len + (word[len] == ' ');
+        end = blank;
+        word = blank + (*blank == ' ');
     }
+    say_part(out, line, (size_t)(end - line));
     fputc('\n', out);
+}
+
+void tts_say_text(FILE *out, unsigned indent, const char *text)
+{
+    say_blanks(out, indent);
+    say_words(out, text, indent, &(struct layout){"", indent + 2, COLUMNS});
 }
 
 void tts_say(FILE *out, unsigned indent, const char *format, ...)
@@ -54,8 +77,7 @@ void tts_say(FILE *out, unsigned indent, const char *format, ...)
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    fprintf(out, "%*s", (int)indent, "");
-    say_words(out, text, indent, &(struct layout){"", indent + 2, COLUMNS});
+    tts_say_text(out, indent, text);
 }
 
 /* ---- the terminal ---- */

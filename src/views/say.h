@@ -13,6 +13,8 @@
 /* Writes a text after `indent` spaces and breaks lines between words. Further lines are
  * indented by two more spaces. */
 void tts_say(FILE *out, unsigned indent, const char *format, ...) TTS_PRINTF(3, 4);
+/* Like tts_say(), for a text that is complete. */
+void tts_say_text(FILE *out, unsigned indent, const char *text);
 
 /* Returns the columns for a table: the width of the terminal on standard output, at least 80.
  * Without a terminal: 80. */

@@ -84,6 +84,7 @@ enum tts_status tts_table_add(struct tts_table *table, const struct tts_cell *ce
 
 struct layout {
     unsigned widths[TTS_TABLE_COLUMNS_MAX]; /* widths in columns of the terminal */
+    unsigned line_columns;                  /* of the terminal, for the texts that go below */
 };
 
 static const struct tts_cell *table_cell_at(const struct tts_table *table, size_t row,
@@ -110,7 +111,7 @@ static unsigned format_table_cell(const struct tts_column *column, const struct 
     else if (column->type == TTS_COLUMN_BYTES && column->shift > 0)
         tts_number_format_shifted(number, cell->number, column->shift);
     else
-        snprintf(number, sizeof number, "%" PRIu64, cell->number);
+        number[tts_number_format(number, cell->number)] = '\0';
     return (unsigned)tts_safe_text_end(out, CELL_BYTES, text, width);
 }
 
@@ -161,15 +162,24 @@ static void shrink_columns(const struct tts_table *table, unsigned columns,
     }
 }
 
+static void put_table_blanks(unsigned count, FILE *out)
+{
+    static const char blanks[] = "                                ";
+    for (; count >= sizeof blanks; count -= (unsigned)sizeof blanks - 1)
+        fwrite(blanks, 1, sizeof blanks - 1, out);
+    fwrite(blanks, 1, count, out);
+}
+
 /* Writes a padded cell. The last cell of a row has no blanks after it. */
 static void put_padded_cell(const struct tts_column *column, const char *text, unsigned used,
                             unsigned width, bool is_last, FILE *out)
 {
-    int blanks = width > used ? (int)(width - used) : 0;
-    if (column->type == TTS_COLUMN_TEXT)
-        fprintf(out, "%s%*s", text, is_last ? 0 : blanks, "");
-    else
-        fprintf(out, "%*s%s", blanks, "", text);
+    unsigned blanks = width > used ? width - used : 0;
+    if (column->type != TTS_COLUMN_TEXT)
+        put_table_blanks(blanks, out);
+    fputs(text, out);
+    if (column->type == TTS_COLUMN_TEXT && !is_last)
+        put_table_blanks(blanks, out);
 }
 
 static size_t last_shown_column(const struct tts_table *table)
@@ -183,7 +193,7 @@ static size_t last_shown_column(const struct tts_table *table)
 /* Writes the blanks before a cell. */
 static void put_column_gap(const struct tts_table *table, bool is_first, FILE *out)
 {
-    fprintf(out, "%*s", (int)(is_first ? table->indent : table->gap), "");
+    put_table_blanks(is_first ? table->indent : table->gap, out);
 }
 
 static bool is_same_group(const char *a, const char *b)
@@ -232,14 +242,21 @@ static void put_table_titles(const struct tts_table *table, const struct layout 
 
 /* Writes the last cell, after `used` columns of its row, and ends the row. */
 static void put_table_below(const struct tts_table *table, const struct tts_column *column,
-                            const struct tts_cell *cell, unsigned used, FILE *out)
+                            const struct tts_cell *cell, unsigned used,
+                            const struct layout *layout, FILE *out)
 {
     char text[CELL_BYTES];
     unsigned width = format_table_cell(column, cell, CELL_COLUMNS, text);
-    bool is_below = used + table->gap + width > tts_say_columns();
-    fprintf(out, "%s%*s", is_below ? "\n" : "", (int)(is_below ? BELOW_INDENT : table->gap),
-            "");
-    tts_say_column(out, is_below ? BELOW_INDENT : used + table->gap, text);
+    bool is_below = used + table->gap + width > layout->line_columns;
+    if (is_below)
+        fputc('\n', out);
+    put_table_blanks(is_below ? BELOW_INDENT : table->gap, out);
+    if (is_below && BELOW_INDENT + width > layout->line_columns) {
+        tts_say_column(out, BELOW_INDENT, text);
+        return;
+    }
+    fputs(text, out);
+    fputc('\n', out);
 }
 
 static void put_table_row(const struct tts_table *table, size_t row,
@@ -255,7 +272,7 @@ static void put_table_row(const struct tts_table *table, size_t row,
         columns += is_first ? 0 : table->gap;
         if (column->goes_below) {
             put_table_below(table, column, table_cell_at(table, row, i), columns - table->gap,
-                            out);
+                            layout, out);
             return;
         }
         unsigned used =
@@ -271,7 +288,7 @@ static void put_table_row(const struct tts_table *table, size_t row,
 
 void tts_table_text(const struct tts_table *table, unsigned columns, FILE *out)
 {
-    struct layout layout;
+    struct layout layout = {.line_columns = tts_say_columns()};
     measure_columns(table, &layout);
     shrink_columns(table, columns, &layout);
     put_table_groups(table, &layout, out);

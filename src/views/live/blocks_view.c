@@ -1,7 +1,9 @@
 #include "views/live/live_view.h"
 #include "views/live/live_words.h"
 #include "views/say.h"
+#include "views/textroom.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,6 +11,7 @@ enum {
     RULE_COLUMNS = 80,
     TITLE_COLUMNS = 77, /* between the bars of the title line */
     BAR_CELLS = 40,
+    BAR_CELL_BYTES = 3,
     LABEL_COLUMNS = 21, /* the values begin in column 25 */
     PROCESSES_SHOWN = 8,
     VALUE_MAX = TTS_LIVETEXT_SIZE_MAX + 32,
@@ -18,9 +21,10 @@ enum {
 
 static void put_rule(FILE *out, char mark)
 {
-    for (int i = 0; i < RULE_COLUMNS; i++)
-        fputc(mark, out);
-    fputc('\n', out);
+    char rule[RULE_COLUMNS + 1];
+    memset(rule, mark, RULE_COLUMNS);
+    rule[RULE_COLUMNS] = '\n';
+    fwrite(rule, 1, sizeof rule, out);
 }
 
 static void put_block_header(const struct tts_liveview *view, FILE *out)
@@ -40,9 +44,31 @@ static void put_block_header(const struct tts_liveview *view, FILE *out)
 
 /* ---- a pool ---- */
 
+static void put_count_row(FILE *out, const char *label, bool is_known, uint32_t count,
+                          const char *after)
+{
+    char line[VALUE_MAX + 64];
+    struct tts_textroom room = tts_textroom_of(line, sizeof line);
+    tts_textroom_put(&room, "    ");
+    tts_textroom_put(&room, label);
+    tts_textroom_put(&room, ": ");
+    if (is_known)
+        tts_textroom_number(&room, count);
+    else
+        tts_textroom_put(&room, "unknown");
+    tts_textroom_put(&room, is_known ? after : "");
+    tts_textroom_put(&room, "\n");
+    fwrite(line, 1, (size_t)(room.at - line), out);
+}
+
+/* `label` has LABEL_COLUMNS columns. */
 static void put_value_row(FILE *out, const char *label, const char *value)
 {
-    fprintf(out, "    %-*s%s\n", LABEL_COLUMNS, label, value);
+    assert(strlen(label) == LABEL_COLUMNS);
+    fputs("    ", out);
+    fputs(label, out);
+    fputs(value, out);
+    fputc('\n', out);
 }
 
 /* Writes a size as "%5.2f MB" does, between `before` and `after`, or "unknown". */
@@ -53,8 +79,11 @@ static const char *format_value(char out[VALUE_MAX], bool is_known, uint64_t byt
     if (!is_known)
         return "unknown";
     tts_livesize_text(size, bytes);
-    const char *pad = !before[0] && strcspn(size, " ") < 5 ? " " : "";
-    snprintf(out, VALUE_MAX, "%s%s%s%s", before, pad, size, after);
+    struct tts_textroom room = tts_textroom_of(out, VALUE_MAX);
+    tts_textroom_put(&room, before);
+    tts_textroom_put(&room, !before[0] && strchrnul(size, ' ') - size < 5 ? " " : "");
+    tts_textroom_put(&room, size);
+    tts_textroom_put(&room, after);
     return out;
 }
 
@@ -66,7 +95,10 @@ static const char *format_share(char out[32], const struct tts_livepool *pool)
     if (!pool->allocated_known)
         return "";
     bool is_known = tts_livepool_share(pool, &share);
-    snprintf(out, 32, " (%s)", is_known ? tts_livepercent_text(percent, share) : "unknown");
+    struct tts_textroom room = tts_textroom_of(out, 32);
+    tts_textroom_put(&room, " (");
+    tts_textroom_put(&room, is_known ? tts_livepercent_text(percent, share) : "unknown");
+    tts_textroom_put(&room, ")");
     return out;
 }
 
@@ -87,12 +119,18 @@ static void put_usage(const struct tts_liveview *view, const struct tts_livepool
         return;
     }
     uint64_t cells = (uint64_t)share * BAR_CELLS / 1000000;
-    fprintf(out, "    Usage: %s[", view->has_color ? share_color(share) : "");
+    char bar[BAR_CELLS * BAR_CELL_BYTES + 64];
+    struct tts_textroom room = tts_textroom_of(bar, sizeof bar);
+    tts_textroom_put(&room, "    Usage: ");
+    tts_textroom_put(&room, view->has_color ? share_color(share) : "");
+    tts_textroom_put(&room, "[");
     for (uint64_t i = 0; i < BAR_CELLS; i++)
-        fputs(i < cells ? (view->is_utf8 ? "\u2588" : "#") : (view->is_utf8 ? "\u2591" : "."),
-              out);
-    fprintf(out, "]%s %s\n", view->has_color ? "\033[0m" : "",
-            tts_livepercent_text(percent, share));
+        tts_textroom_put(&room, i < cells ? (view->is_utf8 ? "\u2588" : "#")
+                                          : (view->is_utf8 ? "\u2591" : "."));
+    tts_textroom_put(&room, view->has_color ? "]\033[0m " : "] ");
+    tts_textroom_put(&room, tts_livepercent_text(percent, share));
+    tts_textroom_put(&room, "\n");
+    fwrite(bar, 1, (size_t)(room.at - bar), out);
 }
 
 static void put_pool(const struct tts_liveview *view, const struct tts_livedevice *device,
@@ -101,20 +139,19 @@ static void put_pool(const struct tts_liveview *view, const struct tts_livedevic
     const struct tts_livepool *pool = &device->pools[kind];
     const char *origin = pool->total_source == TTS_LIVETOTAL_NOMINAL ? " (nominal)" : "";
     char value[VALUE_MAX], share[32];
-    fprintf(out, "\n  %s Memory:\n", tts_pool_name(kind));
-    if (pool->banks_known)
-        fprintf(out, "    Banks: %" PRIu32 "%s\n", pool->banks, origin);
-    else
-        fputs("    Banks: unknown\n", out);
-    put_value_row(
-        out, "Total:", format_value(value, pool->total_known, pool->total_bytes, "", origin));
-    put_value_row(out, "Allocated:",
+    fputs("\n  ", out);
+    fputs(tts_pool_name(kind), out);
+    fputs(" Memory:\n", out);
+    put_count_row(out, "Banks", pool->banks_known, pool->banks, origin);
+    put_value_row(out, "Total:               ",
+                  format_value(value, pool->total_known, pool->total_bytes, "", origin));
+    put_value_row(out, "Allocated:           ",
                   format_value(value, pool->allocated_known, pool->allocated_bytes, "",
                                format_share(share, pool)));
-    put_value_row(out, "Free:",
+    put_value_row(out, "Free:                ",
                   format_value(value, pool->free_known, pool->free_bytes,
                                pool->free_is_limit ? "at most " : "", ""));
-    put_value_row(out, "Largest Block:",
+    put_value_row(out, "Largest Block:       ",
                   format_value(value, pool->largest_known, pool->largest_free_bytes, "", ""));
     put_usage(view, pool, out);
 }
@@ -129,15 +166,6 @@ static const char *initialized_text(const struct tts_livedevice *device)
     if (device->state != TTS_LIVE_LIVE)
         return "No";
     return device->source == TTS_LIVESOURCE_NONE ? "unknown" : "Yes";
-}
-
-static void put_count_row(FILE *out, const char *label, bool is_known, uint32_t count,
-                          const char *after)
-{
-    if (is_known)
-        fprintf(out, "    %s: %" PRIu32 "%s\n", label, count, after);
-    else
-        fprintf(out, "    %s: unknown\n", label);
 }
 
 static void put_information(const struct tts_livedevice *device, FILE *out)
@@ -169,12 +197,22 @@ static void put_filter_row(const struct tts_livedevice *device, enum tts_pool ki
     const struct tts_livepool *pool = &device->pools[kind];
     char size[TTS_LIVETEXT_SIZE_MAX], share[32];
     uint32_t millionths;
-    fprintf(out, "  %s Allocated: %s%s", tts_pool_name(kind),
-            pool->allocated_known ? tts_livesize_text(size, pool->allocated_bytes) : "unknown",
-            format_share(share, pool));
-    if (tts_livepool_share(pool, &millionths))
-        fprintf(out, " %" PRIu32 "%%", millionths / 10000);
-    fputc('\n', out);
+    char line[VALUE_MAX + 64];
+    struct tts_textroom room = tts_textroom_of(line, sizeof line);
+    tts_textroom_put(&room, "  ");
+    tts_textroom_put(&room, tts_pool_name(kind));
+    tts_textroom_put(&room, " Allocated: ");
+    tts_textroom_put(&room, pool->allocated_known
+                                ? tts_livesize_text(size, pool->allocated_bytes)
+                                : "unknown");
+    tts_textroom_put(&room, format_share(share, pool));
+    if (tts_livepool_share(pool, &millionths)) {
+        tts_textroom_put(&room, " ");
+        tts_textroom_number(&room, millionths / 10000);
+        tts_textroom_put(&room, "%");
+    }
+    tts_textroom_put(&room, "\n");
+    fwrite(line, 1, (size_t)(room.at - line), out);
 }
 
 static void put_source(const struct tts_livedevice *device, FILE *out)
@@ -194,12 +232,20 @@ static void put_source(const struct tts_livedevice *device, FILE *out)
 static void put_block_process(const struct tts_liveprocess *process, FILE *out)
 {
     char name[TTS_LIVENAME_MAX], bytes[TTS_LIVEBYTES_MAX];
+    char line[TTS_LIVENAME_MAX + TTS_LIVEBYTES_MAX + 256];
     const char *reason = tts_livereason_text(process->reason);
-    tts_say(out, 2, "Process %s, %s%s%s: %s", tts_liveprocess_name(name, process),
-            process->state == TTS_LIVEPROCESS_NOT_VISIBLE
-                ? "live but not visible"
-                : tts_liveprocess_word(process->state),
-            reason[0] ? ", because " : "", reason, tts_liveprocess_bytes(bytes, process));
+    struct tts_textroom room = tts_textroom_of(line, sizeof line);
+    tts_textroom_put(&room, "Process ");
+    tts_textroom_put(&room, tts_liveprocess_name(name, process));
+    tts_textroom_put(&room, ", ");
+    tts_textroom_put(&room, process->state == TTS_LIVEPROCESS_NOT_VISIBLE
+                                ? "live but not visible"
+                                : tts_liveprocess_word(process->state));
+    tts_textroom_put(&room, reason[0] ? ", because " : "");
+    tts_textroom_put(&room, reason);
+    tts_textroom_put(&room, ": ");
+    tts_textroom_put(&room, tts_liveprocess_bytes(bytes, process));
+    tts_say_text(out, 2, line);
 }
 
 /* Writes the lines that also a small terminal has. */
@@ -223,11 +269,20 @@ static void put_device_facts(const struct tts_livedevice *device, FILE *out)
                 device->process_count - PROCESSES_SHOWN);
 }
 
+static void put_note(const char *text, FILE *out)
+{
+    char line[TTS_LIVETEXT_MAX];
+    struct tts_textroom room = tts_textroom_of(line, sizeof line);
+    tts_textroom_put(&room, "Note: ");
+    tts_textroom_put(&room, text);
+    tts_say_text(out, 2, line);
+}
+
 static void put_device_caveats(const struct tts_livedevice *device, FILE *out)
 {
     for (uint32_t bit = 0; bit < TTS_CAVEATS; bit++)
         if (device->caveats >> bit & 1)
-            tts_say(out, 2, "Note: %s", tts_livecaveat_text((enum tts_livecaveat)(1u << bit)));
+            put_note(tts_livecaveat_text((enum tts_livecaveat)(1u << bit)), out);
 }
 
 static void put_device_title(const struct tts_livedevice *device, FILE *out)

@@ -2,6 +2,7 @@
 #include "views/live/live_words.h"
 #include "views/safe_text.h"
 #include "views/say.h"
+#include "views/textroom.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -22,23 +23,30 @@ const char *tts_liveprocess_name(char out[TTS_LIVENAME_MAX],
 {
     char name[NAME_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
     char user[USER_COLUMNS * TTS_SAFE_COLUMN_BYTES + 1];
-    char pid[16] = "unknown", inside[48] = "", owner[sizeof user + 16] = "";
+    bool is_ended = tts_liveprocess_is_ended(process);
+    struct tts_textroom room = tts_textroom_of(out, TTS_LIVENAME_MAX);
     tts_safe_text(name, sizeof name, process->name, NAME_COLUMNS);
     tts_safe_text(user, sizeof user, process->user, USER_COLUMNS);
-    if (process->pid_known)
-        snprintf(pid, sizeof pid, "%" PRIu32, process->pid);
-    if (tts_liveprocess_is_ended(process)) {
-        snprintf(pid, sizeof pid, "%" PRIu32, process->container_pid);
-        snprintf(inside, sizeof inside, " (ended)");
+    if (process->pid_known || is_ended)
+        tts_textroom_number(&room, is_ended ? process->container_pid : process->pid);
+    else
+        tts_textroom_put(&room, "unknown");
+    if (is_ended) {
+        tts_textroom_put(&room, " (ended)");
     } else if (process->container_pid_known) {
-        snprintf(inside, sizeof inside, " (%" PRIu32 " in its container)",
-                 process->container_pid);
+        tts_textroom_put(&room, " (");
+        tts_textroom_number(&room, process->container_pid);
+        tts_textroom_put(&room, " in its container)");
     }
-    if (user[0])
-        snprintf(owner, sizeof owner, ", %s", user);
-    else if (process->uid_known)
-        snprintf(owner, sizeof owner, ", uid %" PRIu32, process->uid);
-    snprintf(out, TTS_LIVENAME_MAX, "%s%s%s%s%s", pid, inside, name[0] ? " " : "", name, owner);
+    tts_textroom_put(&room, name[0] ? " " : "");
+    tts_textroom_put(&room, name);
+    if (user[0]) {
+        tts_textroom_put(&room, ", ");
+        tts_textroom_put(&room, user);
+    } else if (process->uid_known) {
+        tts_textroom_put(&room, ", uid ");
+        tts_textroom_number(&room, process->uid);
+    }
     return out;
 }
 
@@ -47,17 +55,19 @@ const char *tts_liveprocess_bytes(char out[TTS_LIVEBYTES_MAX],
 {
     const struct tts_counters *counters = &process->counters;
     char size[TTS_LIVETEXT_SIZE_MAX];
-    size_t used = 0;
-    snprintf(out, TTS_LIVEBYTES_MAX, "%s", counters->known ? "no bytes" : "bytes unknown");
+    struct tts_textroom room = tts_textroom_of(out, TTS_LIVEBYTES_MAX);
     for (size_t i = 0; i < TTS_COUNTERS; i++) {
         if (!(counters->known >> i & 1) || counters->bytes[i] == 0)
             continue;
         tts_livesize_text(size, counters->bytes[i]);
-        size[strcspn(size, " ")] = TTS_SAY_GLUE[0];
-        int put = snprintf(out + used, TTS_LIVEBYTES_MAX - used, "%s%s" TTS_SAY_GLUE "%s",
-                           used > 0 ? ", " : "", tts_counter_name((enum tts_counter)i), size);
-        used += put > 0 ? (size_t)put : 0;
+        *strchrnul(size, ' ') = TTS_SAY_GLUE[0];
+        tts_textroom_put(&room, out[0] ? ", " : "");
+        tts_textroom_put(&room, tts_counter_name((enum tts_counter)i));
+        tts_textroom_put(&room, TTS_SAY_GLUE);
+        tts_textroom_put(&room, size);
     }
+    if (!out[0])
+        tts_textroom_put(&room, counters->known ? "no bytes" : "bytes unknown");
     return out;
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "views/safe_text.h"
+#include "views/textroom.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -189,42 +190,55 @@ const char *tts_livesize_text(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
     static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
     char number[TTS_NUMBER_BYTES_MAX];
     unsigned power = size_power(bytes);
-    if (power == 0)
-        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".00 B", bytes);
-    else
-        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%s %s",
-                 tts_number_format_shifted(number, bytes, 10 * power), units[power]);
+    struct tts_textroom room = tts_textroom_of(out, TTS_LIVETEXT_SIZE_MAX);
+    if (power == 0) {
+        tts_textroom_number(&room, bytes);
+        tts_textroom_put(&room, ".00");
+    } else {
+        tts_textroom_put(&room, tts_number_format_shifted(number, bytes, 10 * power));
+    }
+    tts_textroom_put(&room, " ");
+    tts_textroom_put(&room, units[power]);
     return out;
 }
 
 const char *tts_livesize_short(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
 {
     unsigned power = size_power(bytes), shift = 10 * power;
+    struct tts_textroom room = tts_textroom_of(out, TTS_LIVETEXT_SIZE_MAX);
+    const char unit = "BKMGT"[power];
     if (power == 0) {
-        snprintf(out, TTS_LIVETEXT_SIZE_MAX, bytes > 0 ? "%" PRIu64 "B" : "%" PRIu64, bytes);
+        tts_textroom_number(&room, bytes);
+        tts_textroom_bytes(&room, &unit, bytes > 0);
         return out;
     }
     uint64_t whole = bytes >> shift, rest = bytes - (whole << shift);
     uint64_t half = UINT64_C(1) << (shift - 1);
     uint64_t hundredths = whole * 100 + ((rest * 100 + half) >> shift);
     uint64_t tenths = whole * 10 + ((rest * 10 + half) >> shift);
-    char unit = "BKMGT"[power];
-    if (hundredths < 1000)
-        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".%02" PRIu64 "%c", hundredths / 100,
-                 hundredths % 100, unit);
-    else if (tenths < 1000)
-        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 ".%" PRIu64 "%c", tenths / 10,
-                 tenths % 10, unit);
-    else
-        snprintf(out, TTS_LIVETEXT_SIZE_MAX, "%" PRIu64 "%c", whole + (rest >= half), unit);
+    if (hundredths < 1000) {
+        tts_textroom_number(&room, hundredths / 100);
+        tts_textroom_put(&room, ".");
+        tts_textroom_two(&room, (unsigned)(hundredths % 100));
+    } else if (tenths < 1000) {
+        tts_textroom_number(&room, tenths / 10);
+        tts_textroom_put(&room, ".");
+        tts_textroom_number(&room, tenths % 10);
+    } else {
+        tts_textroom_number(&room, whole + (rest >= half));
+    }
+    tts_textroom_bytes(&room, &unit, 1);
     return out;
 }
 
 const char *tts_livepercent_text(char out[TTS_LIVETEXT_PERCENT_MAX], uint32_t millionths)
 {
     uint64_t tenths = ((uint64_t)millionths + 500) / 1000;
-    snprintf(out, TTS_LIVETEXT_PERCENT_MAX, "%" PRIu64 ".%" PRIu64 "%%", tenths / 10,
-             tenths % 10);
+    struct tts_textroom room = tts_textroom_of(out, TTS_LIVETEXT_PERCENT_MAX);
+    tts_textroom_number(&room, tenths / 10);
+    tts_textroom_put(&room, ".");
+    tts_textroom_number(&room, tenths % 10);
+    tts_textroom_put(&room, "%");
     return out;
 }
 
@@ -232,25 +246,38 @@ const char *tts_livetime_text(char out[TTS_LIVETEXT_TIME_MAX], uint64_t time_ns)
 {
     time_t seconds = (time_t)(time_ns / 1000000000);
     struct tm parts;
-    if (!localtime_r(&seconds, &parts) ||
-        strftime(out, TTS_LIVETEXT_TIME_MAX, "%Y-%m-%d %H:%M:%S", &parts) == 0)
-        snprintf(out, TTS_LIVETEXT_TIME_MAX, "unknown");
+    struct tts_textroom room = tts_textroom_of(out, TTS_LIVETEXT_TIME_MAX);
+    if (!localtime_r(&seconds, &parts)) {
+        tts_textroom_put(&room, "unknown");
+        return out;
+    }
+    /* 64 bits of nanoseconds end in the year 2554. */
+    tts_textroom_number(&room, (unsigned)parts.tm_year + 1900);
+    const int numbers[] = {parts.tm_mon + 1, parts.tm_mday, parts.tm_hour, parts.tm_min,
+                           parts.tm_sec};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        tts_textroom_bytes(&room, &"-- ::"[i], 1);
+        tts_textroom_two(&room, (unsigned)numbers[i]);
+    }
     return out;
 }
 
 const char *tts_liveage_text(char out[TTS_LIVETEXT_AGE_MAX], uint64_t age_ns)
 {
     uint64_t seconds = age_ns / 1000000000, minutes = seconds / 60, hours = minutes / 60;
-    if (minutes == 0)
-        snprintf(out, TTS_LIVETEXT_AGE_MAX, "%" PRIu64 "s", seconds);
-    else if (hours == 0)
-        snprintf(out, TTS_LIVETEXT_AGE_MAX, "%" PRIu64 "m%02" PRIu64 "s", minutes,
-                 seconds % 60);
-    else if (hours < 24)
-        snprintf(out, TTS_LIVETEXT_AGE_MAX, "%" PRIu64 "h%02" PRIu64 "m", hours, minutes % 60);
-    else
-        snprintf(out, TTS_LIVETEXT_AGE_MAX, "%" PRIu64 "d%02" PRIu64 "h", hours / 24,
-                 hours % 24);
+    const uint64_t days = hours / 24;
+    struct tts_textroom room = tts_textroom_of(out, TTS_LIVETEXT_AGE_MAX);
+    if (minutes == 0) {
+        tts_textroom_number(&room, seconds);
+        tts_textroom_put(&room, "s");
+        return out;
+    }
+    tts_textroom_number(&room, days ? days : hours ? hours : minutes);
+    tts_textroom_put(&room, days ? "d" : hours ? "h" : "m");
+    tts_textroom_two(&room, (unsigned)(days    ? hours % 24
+                                       : hours ? minutes % 60
+                                               : seconds % 60));
+    tts_textroom_put(&room, days ? "h" : hours ? "m" : "s");
     return out;
 }
 

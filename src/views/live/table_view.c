@@ -2,8 +2,10 @@
 #include "base/number.h"
 #include "views/live/live_view.h"
 #include "views/live/live_words.h"
+#include "views/textroom.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 80, CELL_MAX = 64 };
 
@@ -43,32 +45,59 @@ static void put_table_head(const struct tts_liveview *view, const struct table_l
 
 /* ---- the row of a device ---- */
 
-/* Writes "%6.2f MB", or "unknown". */
+/* Writes a text and blanks up to `width`. */
+static void put_padded(FILE *out, const char *text, int width)
+{
+    int len = (int)strlen(text);
+    fwrite(text, 1, (size_t)len, out);
+    for (; len < width; len++)
+        fputc(' ', out);
+}
+
+/* Writes a number with two decimals in at least six columns, and its unit. */
+static const char *format_mb_cell(char out[CELL_MAX], const char *number)
+{
+    struct tts_textroom room = tts_textroom_of(out, CELL_MAX);
+    size_t len = strlen(number);
+    tts_textroom_bytes(&room, "      ", len < 6 ? 6 - len : 0);
+    tts_textroom_bytes(&room, number, len);
+    tts_textroom_put(&room, " MB");
+    return out;
+}
+
+/* Returns "%6.2f MB", or "unknown". */
 static const char *format_mb(char out[CELL_MAX], bool is_known, uint64_t bytes)
 {
     char number[TTS_NUMBER_BYTES_MAX];
-    if (is_known)
-        snprintf(out, CELL_MAX, "%6s MB", tts_number_format_shifted(number, bytes, 20));
-    else
-        snprintf(out, CELL_MAX, "unknown");
-    return out;
+    return is_known ? format_mb_cell(out, tts_number_format_shifted(number, bytes, 20))
+                    : "unknown";
 }
 
 static void put_device_row(const struct tts_livedevice *device,
                            const struct table_layout *layout, FILE *out)
 {
-    char cell[CELL_MAX] = "unknown";
+    char cell[CELL_MAX];
+    struct tts_textroom room = tts_textroom_of(cell, sizeof cell);
     uint64_t sum = 0;
-    fprintf(out, "%-*" PRIu32 " ", layout->device, device->index);
+    tts_textroom_number(&room, device->index);
+    put_padded(out, cell, layout->device + 1);
+    room = tts_textroom_of(cell, sizeof cell);
     if (tts_livedevice_buffers(device, &sum))
-        snprintf(cell, sizeof cell, "%" PRIu64, sum);
-    fprintf(out, "%-*s ", layout->buffers, cell);
-    for (size_t i = 0; i < TTS_POOLS; i++)
-        fprintf(out, "%-*s ", layout->bytes,
-                format_mb(cell, device->pools[i].allocated_known,
-                          device->pools[i].allocated_bytes));
+        tts_textroom_number(&room, sum);
+    else
+        tts_textroom_put(&room, "unknown");
+    put_padded(out, cell, layout->buffers);
+    fputc(' ', out);
+    for (size_t i = 0; i < TTS_POOLS; i++) {
+        put_padded(
+            out,
+            format_mb(cell, device->pools[i].allocated_known, device->pools[i].allocated_bytes),
+            layout->bytes);
+        fputc(' ', out);
+    }
     bool is_known = tts_livedevice_sum(device, &sum);
-    fprintf(out, "%s\n", format_mb(cell, is_known, sum));
+    fputs(format_mb(cell, is_known, sum), out);
+    fputc('\n', out);
 }
 
 /* ---- the row of changes ---- */
@@ -85,18 +114,19 @@ static void put_change(const struct tts_liveview *view, const char *text, const 
                        int width, FILE *out)
 {
     if (view->has_color)
-        fprintf(out, "%s%-*s\033[0m", color, width, text);
-    else
-        fprintf(out, "%-*s", width, text);
+        fputs(color, out);
+    put_padded(out, text, width);
+    if (view->has_color)
+        fputs("\033[0m", out);
 }
 
 static void put_change_mb(const struct tts_liveview *view, bool is_known, int64_t change,
                           int width, FILE *out)
 {
-    char cell[CELL_MAX] = "unknown", number[TTS_NUMBER_MB_MAX];
-    if (is_known)
-        snprintf(cell, sizeof cell, "%6s MB", tts_number_format_mb(number, change, true));
-    put_change(view, cell, change_color(is_known, change), width, out);
+    char cell[CELL_MAX], number[TTS_NUMBER_MB_MAX];
+    const char *text =
+        is_known ? format_mb_cell(cell, tts_number_format_mb(number, change, true)) : "unknown";
+    put_change(view, text, change_color(is_known, change), width, out);
 }
 
 static void put_delta_row(const struct tts_liveview *view, const struct tts_livedevice *device,
@@ -105,8 +135,9 @@ static void put_delta_row(const struct tts_liveview *view, const struct tts_live
     struct tts_livedelta delta;
     char cell[CELL_MAX] = "unknown";
     tts_livedelta_of(view->before, device, &delta);
-    /* Written by hand, because printf() pads bytes, not columns. */
-    fprintf(out, "%s%*s", view->is_utf8 ? "(\u0394)" : "(d)", layout->device - 3 + 1, "");
+    /* The Greek letter has two bytes and one column. */
+    fputs(view->is_utf8 ? "(\u0394)" : "(d)", out);
+    put_padded(out, "", layout->device - 3 + 1);
     if (delta.buffers_known)
         snprintf(cell, sizeof cell, "%+" PRId64, delta.buffers);
     put_change(view, cell, change_color(delta.buffers_known, delta.buffers), layout->buffers,
