@@ -1,25 +1,12 @@
 #include "analysis/cleanplan.h"
 
+#include "analysis/chipholders.h"
 #include "analysis/chipid.h"
 #include "base/error.h"
 #include "base/heap.h"
 
 #include <assert.h>
 #include <string.h>
-
-/* Start times have the resolution of a clock tick. The time of the boot has the resolution of a
- * second.
- */
-#define START_SLACK_NS UINT64_C(2000000000)
-
-/* The processes that have a device open. */
-struct holders {
-    bool is_listed, has_hidden;
-    size_t count;
-    uint32_t nested_pid; /* a holder in another pid namespace; 0: none */
-    uint32_t
-        unclear_pid; /* a holder that ended, or whose pid namespace is not known; 0: none */
-};
 
 void tts_cleanplan_init(struct tts_cleanplan *plan, const struct tts_alloc *alloc)
 {
@@ -33,47 +20,6 @@ void tts_cleanplan_release(struct tts_cleanplan *plan)
                           plan->capacity * sizeof *plan->regions);
     if (plan->alloc)
         tts_cleanplan_init(plan, plan->alloc);
-}
-
-/* --- holders ---------------------------------------------------------------------------- */
-
-static void note_holder(const struct tts_hostview *view, uint32_t pid, struct holders *holders)
-{
-    const struct tts_seenprocess *process = pid ? tts_hostview_process(view, pid) : NULL;
-    if (pid != 0 && pid == view->own_pid)
-        return;
-    if (!process) {
-        holders->has_hidden = true;
-        return;
-    }
-    holders->count++;
-    if (!process->is_alive) /* a child of the process may have inherited the device */
-        holders->unclear_pid = pid;
-    else if (process->pid_levels > 1 ||
-             (process->namespace_known && view->own_namespace_known &&
-              process->namespace_id != view->own_namespace_id))
-        holders->nested_pid = pid;
-    else if (process->pid_levels == 0)
-        holders->unclear_pid = pid;
-}
-
-/* Finds the holders of a chip. A process that uses a chip without a node of its own has another
- * chip of the board open, so for `chip` NULL these are the holders of all chips. */
-static struct holders find_holders(const struct tts_hostview *view,
-                                   const struct tts_seenchip *chip)
-{
-    struct holders holders = {.is_listed = true};
-    for (size_t i = 0; i < view->chip_count; i++) {
-        const struct tts_seenchip *at = &view->chips[i];
-        if (chip && at != chip)
-            continue;
-        holders.is_listed &= at->holders_known;
-        holders.has_hidden |= at->holder_count > TTS_HOSTVIEW_HOLDERS_MAX;
-        for (size_t k = 0; k < at->holder_count && k < TTS_HOSTVIEW_HOLDERS_MAX; k++)
-            note_holder(view, at->holders[k], &holders);
-    }
-    holders.is_listed &= view->chip_count > 0 && view->chips_left_out == 0;
-    return holders;
 }
 
 /* --- entries ---------------------------------------------------------------------------- */
@@ -128,8 +74,7 @@ static bool is_number_of_holder(const struct tts_hostview *view,
             const struct tts_seenprocess *process =
                 tts_hostview_process(view, chip->holders[k]);
             if (process && process->is_alive &&
-                (process->pid_inside ? process->pid_inside : process->pid) ==
-                    (uint32_t)slot->pid)
+                tts_seenprocess_inside(process) == (uint32_t)slot->pid)
                 return true;
         }
     }
@@ -147,9 +92,7 @@ static bool may_be_owner(const struct tts_hostview *view, const struct tts_seenr
         return true; /* was not examined */
     if (!process->is_alive)
         return false;
-    if (process->start_known && region->is_unix_time && slot->last_update_ns != 0 &&
-        process->start_ns > slot->last_update_ns &&
-        process->start_ns - slot->last_update_ns > START_SLACK_NS)
+    if (!tts_seenslot_is_after_start(slot, region, process))
         return false; /* the number is used again */
     return !process->nodes_known || process->nodes != 0;
 }
@@ -166,7 +109,7 @@ static bool has_left_over(const struct tts_seenregion *region)
 
 /* Says why the processes of a region cannot be judged. */
 static enum tts_cleanwhy why_not_judged(const struct tts_hostview *view,
-                                        const struct holders *holders,
+                                        const struct tts_chipholders *holders,
                                         struct tts_cleanregion *out)
 {
     if (out->region->private_of != 0) {
@@ -175,7 +118,7 @@ static enum tts_cleanwhy why_not_judged(const struct tts_hostview *view,
     }
     if (view->chip_count == 0 || tts_chipid_is_simulated(out->region->id))
         return TTS_CLEANWHY_NO_BOARD;
-    if (!holders->is_listed)
+    if (!holders->is_listed || view->chips_left_out > 0)
         return TTS_CLEANWHY_NO_LIST;
     if (holders->has_hidden)
         return TTS_CLEANWHY_HIDDEN;
@@ -197,9 +140,10 @@ static bool plan_region(const struct tts_hostview *view, const struct tts_livefr
         return true;
     const struct tts_livedevice *device = find_region_device(frame, region->id);
     const struct tts_seenchip *chip = find_device_chip(view, device);
-    struct holders holders = find_holders(view, chip);
+    struct tts_chipholders holders;
     bool is_dead[TTS_HOSTVIEW_SLOTS] = {false};
     size_t live = 0;
+    tts_chipholders_find(view, chip, &holders);
     for (size_t i = 0; i < region->slot_count; i++) {
         enum tts_liveprocess_state state = state_of_slot(device, &region->slots[i]);
         is_dead[i] = state == TTS_LIVEPROCESS_DEAD;
@@ -207,7 +151,7 @@ static bool plan_region(const struct tts_hostview *view, const struct tts_livefr
         if (state != TTS_LIVEPROCESS_LIVE)
             out->slots[out->slot_count++] = i;
     }
-    out->is_unheld = holders.count == 0 && !holders.has_hidden && live == 0;
+    out->is_unheld = !holders.is_open && live == 0;
     out->needs_reset = out->is_unheld && has_left_over(region);
     if (out->slot_count == 0 && !out->needs_reset)
         return false;

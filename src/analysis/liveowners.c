@@ -1,6 +1,8 @@
 #include "analysis/liveowners.h"
 
+#include "analysis/chipholders.h"
 #include "analysis/chipid.h"
+#include "analysis/livereports.h"
 #include "base/error.h"
 
 #include <assert.h>
@@ -9,88 +11,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The start time of a process has the resolution of the clock ticks of the kernel, and the boot
- * time has the resolution of a second. */
-#define START_SLACK_NS UINT64_C(2000000000)
-
 /* The processes that may own memory of one device. */
 struct owner_room {
-    const struct tts_seenprocess *holders[TTS_HOSTVIEW_HOLDERS_MAX];
-    size_t count;
-    bool is_listed;    /* the driver lists the holders of the chip */
-    bool is_open;      /* the list is not empty, even if the listed processes have ended */
-    bool has_hidden;   /* a holder is not visible from here */
-    bool has_nested;   /* a holder lives in another pid namespace */
-    bool is_cut;       /* there are more holders than `holders` has */
+    struct tts_chipholders holders;
+    bool is_owner[TTS_HOSTVIEW_HOLDERS_MAX]; /* this holder owns a slot of the device */
     bool is_simulated; /* no list names the processes of a simulated chip */
-    bool is_unclear;   /* a holder has ended, or its pid namespace cannot be read */
     uint64_t nodes;    /* the device nodes that an owner has open, one of them at least */
 };
 
-/* ---- holders ---- */
+/* Capacities of a board, kept because many chips are of one kind. */
+struct nominal_shape {
+    const char *preset; /* NULL: nothing is kept */
+    struct tts_livepool pools[TTS_POOL_L1 + 1];
+    bool is_known, grid_known, channels_known;
+    uint32_t grid_columns, grid_rows, dram_channels;
+};
 
-static bool is_nested(const struct tts_hostview *view, const struct tts_seenprocess *process)
-{
-    return process->pid_levels > 1 || (process->namespace_known && view->own_namespace_known &&
-                                       process->namespace_id != view->own_namespace_id);
-}
+struct judge {
+    const struct tts_hostview *view;
+    struct tts_liveframe *frame;
+    struct nominal_shape shape;
+};
 
-static void add_holder(const struct tts_hostview *view, uint32_t pid, struct owner_room *room)
-{
-    const struct tts_seenprocess *process = pid ? tts_hostview_process(view, pid) : NULL;
-    if (pid == view->own_pid)
-        return;
-    room->is_open = true;
-    if (!process) {
-        room->has_hidden = true;
-        return;
-    }
-    /* A child of a process that has ended may still have the chip open. */
-    room->is_unclear |= !process->is_alive || process->pid_levels == 0;
-    if (!process->is_alive)
-        return;
-    for (size_t i = 0; i < room->count; i++)
-        if (room->holders[i] == process)
-            return;
-    room->has_nested |= is_nested(view, process);
-    if (room->count == TTS_HOSTVIEW_HOLDERS_MAX)
-        room->is_cut = true;
-    else
-        room->holders[room->count++] = process;
-}
-
-static void add_chip_holders(const struct tts_hostview *view, const struct tts_seenchip *chip,
-                             struct owner_room *room)
-{
-    size_t kept = chip->holder_count < TTS_HOSTVIEW_HOLDERS_MAX ? chip->holder_count
-                                                                : TTS_HOSTVIEW_HOLDERS_MAX;
-    room->is_listed |= chip->holders_known;
-    room->is_cut |= chip->holder_count > kept;
-    for (size_t i = 0; i < kept; i++)
-        add_holder(view, chip->holders[i], room);
-}
-
-/* Finds the processes that may own memory of a region. A process that uses a remote chip has a
- * local chip open, so the holders of all chips are those of a chip that matches no board. No
- * list names the processes of a simulated chip. */
+/* Finds the processes that may own memory of a region. */
 static void find_owners(const struct tts_hostview *view, const struct tts_seenchip *chip,
                         uint64_t id, struct owner_room *room)
 {
-    *room = (struct owner_room){.nodes = UINT64_MAX};
-    room->is_simulated = tts_chipid_is_simulated(id);
+    *room =
+        (struct owner_room){.nodes = UINT64_MAX, .is_simulated = tts_chipid_is_simulated(id)};
     if (room->is_simulated)
         return;
-    if (chip) {
+    if (chip)
         room->nodes = chip->node < 64 ? UINT64_C(1) << chip->node : UINT64_MAX;
-        add_chip_holders(view, chip, room);
-        return;
-    }
-    bool is_listed = view->chip_count > 0;
-    for (size_t i = 0; i < view->chip_count; i++) {
-        add_chip_holders(view, &view->chips[i], room);
-        is_listed &= view->chips[i].holders_known;
-    }
-    room->is_listed = is_listed;
+    tts_chipholders_find(view, chip, &room->holders);
 }
 
 /* ---- slots ---- */
@@ -101,25 +54,15 @@ static bool is_same_name(const struct tts_seenslot *slot, const struct tts_seenp
     return strncmp(slot->name, process->comm, sizeof slot->name) == 0;
 }
 
-static bool is_started_before(const struct tts_seenprocess *process,
-                              const struct tts_seenregion *region,
-                              const struct tts_seenslot *slot)
-{
-    if (!process->start_known || !region->is_unix_time || slot->last_update_ns == 0)
-        return true;
-    return process->start_ns <= slot->last_update_ns ||
-           process->start_ns - slot->last_update_ns <= START_SLACK_NS;
-}
-
 /* Returns whether the slot can belong to the process. A region in a private /dev/shm has only
  * processes of the pid namespace of the process that showed the region. */
 static bool is_slot_of(const struct tts_hostview *view, const struct tts_seenregion *region,
                        const struct tts_seenslot *slot, const struct tts_seenprocess *process)
 {
-    uint32_t inside = process->pid_inside ? process->pid_inside : process->pid;
     const struct tts_seenprocess *keeper =
         region->private_of ? tts_hostview_process(view, region->private_of) : NULL;
-    if (inside != (uint32_t)slot->pid || !is_started_before(process, region, slot))
+    if (tts_seenprocess_inside(process) != (uint32_t)slot->pid ||
+        !tts_seenslot_is_after_start(slot, region, process))
         return false;
     return !keeper || !keeper->namespace_known || !process->namespace_known ||
            keeper->namespace_id == process->namespace_id;
@@ -139,8 +82,8 @@ static enum owner_evidence judge_namesake(const struct tts_hostview *view,
                                           const struct tts_seenprocess *process)
 {
     if (!process || !process->is_alive || process->pid_levels != 1 || region->private_of ||
-        !is_started_before(process, region, slot) ||
-        (room->is_listed && !room->is_open)) /* nobody has the chip open */
+        !tts_seenslot_is_after_start(slot, region, process) ||
+        (room->holders.is_listed && !room->holders.is_open)) /* nobody has the chip open */
         return OWNER_NO;
     bool is_node_read = !room->is_simulated && view->chip_count > 0 && process->nodes_known;
     if (is_node_read && (process->nodes & room->nodes) == 0)
@@ -155,44 +98,33 @@ static enum owner_evidence judge_namesake(const struct tts_hostview *view,
 static enum tts_livereason reason_of_room(const struct tts_hostview *view,
                                           const struct owner_room *room)
 {
-    if (!room->is_listed)
+    if (!room->holders.is_listed)
         return view->chip_count > 0 && !room->is_simulated ? TTS_LIVEREASON_NO_LIST
                                                            : TTS_LIVEREASON_NO_BOARD;
-    if (room->has_nested)
+    if (room->holders.nested_pid)
         return TTS_LIVEREASON_NAMESPACE;
-    return room->has_hidden || room->is_cut || room->is_unclear ? TTS_LIVEREASON_HIDDEN
-                                                                : TTS_LIVEREASON_NONE;
-}
-
-static void set_process_facts(struct tts_liveprocess *out,
-                              const struct tts_seenprocess *process)
-{
-    out->state = TTS_LIVEPROCESS_LIVE;
-    out->pid_known = true;
-    out->pid = process->pid;
-    out->container_pid_known = process->pid_levels > 1 && process->pid_inside > 0;
-    out->container_pid = process->pid_inside;
-    out->start_known = process->start_known;
-    out->start_ns = process->start_ns;
-    out->uid_known = process->uid_known;
-    out->uid = process->uid;
-    memcpy(out->user, process->user, sizeof out->user);
-    memcpy(out->name, process->comm, sizeof out->name);
-    memcpy(out->command, process->command, sizeof out->command);
+    return room->holders.has_hidden || room->holders.is_cut || room->holders.unclear_pid
+               ? TTS_LIVEREASON_HIDDEN
+               : TTS_LIVEREASON_NONE;
 }
 
 /* Finds the owner of a slot among the holders. Returns NULL if no holder fits; *count is the
  * number of holders that fit. */
-static const struct tts_seenprocess *
-find_slot_owner(const struct tts_hostview *view, const struct tts_seenregion *region,
-                const struct tts_seenslot *slot, const struct owner_room *room, uint32_t *count)
+static const struct tts_seenprocess *find_slot_owner(const struct tts_hostview *view,
+                                                     const struct tts_seenregion *region,
+                                                     const struct tts_seenslot *slot,
+                                                     struct owner_room *room, uint32_t *count)
 {
     const struct tts_seenprocess *owner = NULL;
     *count = 0;
-    for (size_t i = 0; i < room->count; i++) {
-        if (!is_slot_of(view, region, slot, room->holders[i]))
+    for (unsigned at = tts_chipholders_first(&room->holders, (uint32_t)slot->pid); at != 0;
+         at = room->holders.next[at - 1]) {
+        const struct tts_seenprocess *process = room->holders.processes[at - 1];
+        if (!is_slot_of(view, region, slot, process))
             continue;
-        owner = owner ? owner : room->holders[i];
+        if (!owner)
+            room->is_owner[at - 1] = true;
+        owner = owner ? owner : process;
         ++*count;
     }
     return owner;
@@ -205,8 +137,8 @@ static void set_namesake(const struct tts_hostview *view, const struct tts_seenr
 {
     const struct tts_seenprocess *process = tts_hostview_process(view, (uint32_t)slot->pid);
     enum owner_evidence evidence = judge_namesake(view, region, slot, room, process);
-    if (evidence == OWNER_YES || (evidence == OWNER_LIKELY && !room->is_listed)) {
-        set_process_facts(out, process);
+    if (evidence == OWNER_YES || (evidence == OWNER_LIKELY && !room->holders.is_listed)) {
+        tts_liveprocess_set_facts(out, process);
         out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, process);
         return;
     }
@@ -221,14 +153,14 @@ static void set_namesake(const struct tts_hostview *view, const struct tts_seenr
 
 static void set_slot_process(const struct tts_hostview *view,
                              const struct tts_seenregion *region,
-                             const struct tts_seenslot *slot, const struct owner_room *room,
+                             const struct tts_seenslot *slot, struct owner_room *room,
                              struct tts_liveprocess *out)
 {
     uint32_t count;
     const struct tts_seenprocess *owner = find_slot_owner(view, region, slot, room, &count);
-    memcpy(out->name, slot->name, sizeof out->name);
+    memccpy(out->name, slot->name, '\0', sizeof out->name);
     if (owner) {
-        set_process_facts(out, owner);
+        tts_liveprocess_set_facts(out, owner);
         out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, owner);
         out->shared_by = count;
     } else {
@@ -240,86 +172,64 @@ static void set_slot_process(const struct tts_hostview *view,
 
 /* ---- one device ---- */
 
-static uint64_t sum_of_counters(const struct tts_counters *counters)
-{
-    uint64_t sum = 0;
-    for (int i = 0; i < TTS_COUNTERS; i++)
-        if (counters->known >> i & 1 && __builtin_add_overflow(sum, counters->bytes[i], &sum))
-            return UINT64_MAX;
-    return sum;
-}
-
-/* Adds counters. A sum that does not fit stays at the largest number. */
-static void add_counters(struct tts_counters *sum, const struct tts_counters *more)
-{
-    for (int i = 0; i < TTS_COUNTERS; i++) {
-        if (!(more->known >> i & 1))
-            continue;
-        sum->known |= 1u << i;
-        if (__builtin_add_overflow(sum->bytes[i], more->bytes[i], &sum->bytes[i]))
-            sum->bytes[i] = UINT64_MAX;
-    }
-}
-
-/* Sets capacities from the catalogue. Programs choose the sizes of L1_SMALL and TRACE when they
- * open a device, so these are unknown. */
-static void set_nominal_pools(struct tts_livedevice *device, const char *preset)
+/* Reads the capacities of a board from the catalogue. Programs choose the sizes of L1_SMALL and
+ * TRACE when they open a device, so these are unknown. */
+static void read_nominal_shape(struct nominal_shape *shape, const char *preset)
 {
     struct tts_chip chip;
     struct tts_pool_layout layout;
-    if (!preset || tts_chip_preset(preset, &chip, NULL) != TTS_OK)
+    *shape = (struct nominal_shape){.preset = preset};
+    shape->is_known = tts_chip_preset(preset, &chip, NULL) == TTS_OK;
+    if (!shape->is_known)
         return;
-    for (int pool = TTS_POOL_DRAM; pool <= TTS_POOL_L1; pool++) {
-        struct tts_livepool *out = &device->pools[pool];
-        if (tts_chip_pool(&chip, (enum tts_pool)pool, &layout, NULL) != TTS_OK)
-            continue;
-        out->banks_known = out->total_known = true;
-        out->banks = layout.banks;
-        out->total_bytes = layout.banks * layout.bank_bytes;
-        out->total_source = TTS_LIVETOTAL_NOMINAL;
-        device->caveats |= TTS_CAVEAT_NOMINAL;
-    }
+    for (int pool = TTS_POOL_DRAM; pool <= TTS_POOL_L1; pool++)
+        if (tts_chip_pool(&chip, (enum tts_pool)pool, &layout, NULL) == TTS_OK)
+            shape->pools[pool] =
+                (struct tts_livepool){.banks_known = true,
+                                      .total_known = true,
+                                      .banks = layout.banks,
+                                      .total_bytes = layout.banks * layout.bank_bytes,
+                                      .total_source = TTS_LIVETOTAL_NOMINAL};
     const struct tts_fact *grid = &chip.fact[TTS_FACT_GRID];
     const struct tts_fact *channel_banks = &chip.fact[TTS_FACT_DRAM_CHANNEL_BANKS];
     const struct tts_fact *banks = &chip.fact[TTS_FACT_DRAM_BANKS];
-    device->is_shape_nominal = true;
-    device->grid_known = grid->origin != TTS_ORIGIN_UNKNOWN && grid->value != 0;
-    device->grid_columns = TTS_GRID_COLUMNS(grid->value);
-    device->grid_rows = TTS_GRID_ROWS(grid->value);
-    device->channels_known = banks->origin != TTS_ORIGIN_UNKNOWN &&
-                             channel_banks->origin != TTS_ORIGIN_UNKNOWN &&
-                             channel_banks->value > 0;
-    if (device->channels_known)
-        device->dram_channels = (uint32_t)(banks->value / channel_banks->value);
+    shape->grid_known = grid->origin != TTS_ORIGIN_UNKNOWN && grid->value != 0;
+    shape->grid_columns = TTS_GRID_COLUMNS(grid->value);
+    shape->grid_rows = TTS_GRID_ROWS(grid->value);
+    shape->channels_known = banks->origin != TTS_ORIGIN_UNKNOWN &&
+                            channel_banks->origin != TTS_ORIGIN_UNKNOWN &&
+                            channel_banks->value > 0;
+    if (shape->channels_known)
+        shape->dram_channels = (uint32_t)(banks->value / channel_banks->value);
 }
 
-/* `left` are the bytes among `counters` that dead processes left behind: they are not taken. */
-static void set_allocated(struct tts_livedevice *device, const struct tts_counters *counters,
-                          const struct tts_counters *left)
+static void set_nominal_pools(struct judge *judge, struct tts_livedevice *device,
+                              const char *preset)
 {
-    for (int i = 0; i < TTS_POOLS; i++) {
-        struct tts_livepool *pool = &device->pools[i];
-        pool->allocated_known = counters->known >> i & 1;
-        pool->allocated_bytes = counters->bytes[i];
-        uint64_t left_bytes = left->known >> i & 1 ? left->bytes[i] : 0;
-        pool->left_over_bytes =
-            left_bytes < pool->allocated_bytes ? left_bytes : pool->allocated_bytes;
-        uint64_t taken = pool->allocated_bytes - pool->left_over_bytes;
-        pool->free_known =
-            pool->allocated_known && pool->total_known && taken <= pool->total_bytes;
-        pool->free_is_limit = pool->free_known;
-        pool->free_bytes = pool->free_known ? pool->total_bytes - taken : 0;
-        if (pool->allocated_known && pool->total_known && !pool->free_known)
-            device->caveats |= TTS_CAVEAT_OVER_NOMINAL;
+    struct nominal_shape *shape = &judge->shape;
+    if (!preset)
+        return;
+    if (!shape->preset || strcmp(shape->preset, preset) != 0)
+        read_nominal_shape(shape, preset);
+    if (!shape->is_known)
+        return;
+    for (int pool = TTS_POOL_DRAM; pool <= TTS_POOL_L1; pool++) {
+        device->pools[pool] = shape->pools[pool];
+        if (shape->pools[pool].total_known)
+            device->caveats |= TTS_CAVEAT_NOMINAL;
     }
-    device->cb_known = counters->known >> TTS_COUNTER_CB & 1;
-    device->cb_bytes = counters->bytes[TTS_COUNTER_CB];
+    device->is_shape_nominal = true;
+    device->grid_known = shape->grid_known;
+    device->grid_columns = shape->grid_columns;
+    device->grid_rows = shape->grid_rows;
+    device->channels_known = shape->channels_known;
+    device->dram_channels = shape->dram_channels;
 }
 
 static int compare_processes(const void *a, const void *b)
 {
     const struct tts_liveprocess *x = a, *y = b;
-    uint64_t p = sum_of_counters(&x->counters), q = sum_of_counters(&y->counters);
+    uint64_t p = tts_counters_sum(&x->counters), q = tts_counters_sum(&y->counters);
     if (p != q)
         return p > q ? -1 : 1;
     if (x->pid_known != y->pid_known)
@@ -329,7 +239,8 @@ static int compare_processes(const void *a, const void *b)
     return m < n ? -1 : m > n;
 }
 
-static void set_chip_facts(struct tts_livedevice *device, const struct tts_seenchip *chip)
+static void set_chip_facts(struct judge *judge, struct tts_livedevice *device,
+                           const struct tts_seenchip *chip)
 {
     device->node_known = true;
     device->node = chip->node;
@@ -340,7 +251,7 @@ static void set_chip_facts(struct tts_livedevice *device, const struct tts_seenc
         device->unique_id_known = true;
         device->unique_id = chip->asic_id;
     }
-    set_nominal_pools(device, chip->preset);
+    set_nominal_pools(judge, device, chip->preset);
 }
 
 /* Adds the holders that own no slot: their bytes are unknown. */
@@ -348,19 +259,14 @@ static enum tts_status add_untracked_holders(struct tts_liveframe *frame,
                                              struct tts_livedevice *device,
                                              const struct owner_room *room)
 {
-    size_t tracked = device->process_count;
-    for (size_t i = 0; i < room->count; i++) {
-        bool is_tracked = false;
-        for (size_t j = 0; j < tracked; j++)
-            is_tracked |= device->processes[j].pid_known &&
-                          device->processes[j].pid == room->holders[i]->pid;
-        if (is_tracked)
+    for (size_t i = 0; i < room->holders.count; i++) {
+        if (room->is_owner[i])
             continue;
         struct tts_liveprocess *process = tts_livedevice_add_process(frame, device);
         if (!process)
             return TTS_E_NOMEM;
         device->caveats |= TTS_CAVEAT_NOT_TRACKED;
-        set_process_facts(process, room->holders[i]);
+        tts_liveprocess_set_facts(process, room->holders.processes[i]);
     }
     return TTS_OK;
 }
@@ -421,40 +327,73 @@ static void set_region_caveats(struct tts_livedevice *device,
 struct region_sum {
     struct tts_counters total, owned, dead;
     uint64_t references;
-    size_t slots, live, not_visible, readable;
+    size_t live, not_visible, readable;
 };
 
-static enum tts_status add_region_slots(const struct tts_hostview *view,
-                                        const struct tts_seenregion *region,
-                                        const struct owner_room *room,
-                                        struct tts_liveframe *frame,
-                                        struct tts_livedevice *device, struct region_sum *sum)
+/* A slot and its sum of bytes. */
+struct slot_rank {
+    uint64_t bytes;
+    uint32_t place;
+    int32_t pid;
+};
+
+static bool is_rank_before(const struct slot_rank *x, const struct slot_rank *y)
 {
+    return x->bytes != y->bytes ? x->bytes > y->bytes : x->pid < y->pid;
+}
+
+/* Puts the slots into the order of the processes of a device, because a slot is cheaper to move
+ * than a process. Returns their number. Sorts by Shell's method: qsort() would call a function
+ * for each comparison, in a place where every refresh passes for every slot. */
+static size_t rank_slots(const struct tts_seenregion *region,
+                         struct slot_rank ranks[TTS_HOSTVIEW_SLOTS])
+{
+    static const size_t gaps[] = {23, 10, 4, 1};
     size_t count =
         region->slot_count < TTS_HOSTVIEW_SLOTS ? region->slot_count : TTS_HOSTVIEW_SLOTS;
+    for (size_t i = 0; i < count; i++)
+        ranks[i] = (struct slot_rank){tts_counters_sum(&region->slots[i].counters), (uint32_t)i,
+                                      region->slots[i].pid};
+    for (size_t g = 0; g < sizeof gaps / sizeof gaps[0]; g++)
+        for (size_t i = gaps[g]; i < count; i++) {
+            struct slot_rank rank = ranks[i];
+            size_t at = i;
+            for (; at >= gaps[g] && is_rank_before(&rank, &ranks[at - gaps[g]]); at -= gaps[g])
+                ranks[at] = ranks[at - gaps[g]];
+            ranks[at] = rank;
+        }
+    return count;
+}
+
+static enum tts_status add_region_slots(struct judge *judge,
+                                        const struct tts_seenregion *region,
+                                        struct owner_room *room, struct tts_livedevice *device,
+                                        struct region_sum *sum)
+{
+    struct slot_rank ranks[TTS_HOSTVIEW_SLOTS];
+    size_t count = rank_slots(region, ranks);
     for (size_t i = 0; i < count; i++) {
-        struct tts_liveprocess *process = tts_livedevice_add_process(frame, device);
+        const struct tts_seenslot *slot = &region->slots[ranks[i].place];
+        struct tts_liveprocess *process = tts_livedevice_add_process(judge->frame, device);
         if (!process)
             return TTS_E_NOMEM;
-        set_slot_process(view, region, &region->slots[i], room, process);
+        set_slot_process(judge->view, region, slot, room, process);
         sum->live += process->state == TTS_LIVEPROCESS_LIVE;
         sum->not_visible += process->state == TTS_LIVEPROCESS_NOT_VISIBLE;
-        if (process->state == TTS_LIVEPROCESS_DEAD && sum_of_counters(&process->counters) > 0)
+        if (process->state == TTS_LIVEPROCESS_DEAD && ranks[i].bytes > 0)
             device->caveats |= TTS_CAVEAT_LEFT_OVER;
         if (process->shared_by > 1)
             device->caveats |= TTS_CAVEAT_SHARED_SLOT;
-        add_counters(&sum->owned, &region->slots[i].counters);
+        tts_counters_add(&sum->owned, &slot->counters);
         if (process->state == TTS_LIVEPROCESS_DEAD)
-            add_counters(&sum->dead, &region->slots[i].counters);
-        sum->slots++;
+            tts_counters_add(&sum->dead, &slot->counters);
     }
     return TTS_OK;
 }
 
-static enum tts_status add_region(const struct tts_hostview *view,
-                                  const struct tts_seenregion *region,
-                                  const struct owner_room *room, struct tts_liveframe *frame,
-                                  struct tts_livedevice *device, struct region_sum *sum)
+static enum tts_status add_region(struct judge *judge, const struct tts_seenregion *region,
+                                  struct owner_room *room, struct tts_livedevice *device,
+                                  struct region_sum *sum)
 {
     device->unique_id_known = true;
     device->unique_id = region->id;
@@ -466,7 +405,7 @@ static enum tts_status add_region(const struct tts_hostview *view,
     }
     sum->readable++;
     sum->references += region->reference_count;
-    add_counters(&sum->total, &region->total);
+    tts_counters_add(&sum->total, &region->total);
     device->reason[0] = '\0';
     device->source = TTS_LIVESOURCE_REGION;
     device->logical_id_known = true;
@@ -476,7 +415,7 @@ static enum tts_status add_region(const struct tts_hostview *view,
         device->update_ns = region->last_update_ns;
     }
     set_region_caveats(device, region);
-    return add_region_slots(view, region, room, frame, device, sum);
+    return add_region_slots(judge, region, room, device, sum);
 }
 
 /* Circular buffers are left out: each process overwrites their total. */
@@ -494,19 +433,19 @@ static void set_region_state(const struct tts_hostview *view, const struct owner
                              const struct region_sum *sum, struct tts_livedevice *device)
 {
     enum tts_livereason reason = reason_of_room(view, room);
-    bool has_bytes = sum_of_counters(&sum->total) > 0;
+    bool has_bytes = tts_counters_sum(&sum->total) > 0;
     if (is_sum_different(sum))
         device->caveats |= TTS_CAVEAT_SUM_DIFFERS;
     if (sum->live > 0) {
         device->state = TTS_LIVE_LIVE;
     } else if (sum->not_visible > 0) {
         device->state = TTS_LIVE_LIVE;
-    } else if (sum->references == 0 && !(device->node_known && room->is_open)) {
+    } else if (sum->references == 0 && !(device->node_known && room->holders.is_open)) {
         device->state = TTS_LIVE_IDLE;
         device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;
     } else if (sum->references > 0 && reason != TTS_LIVEREASON_NONE) {
         device->state = TTS_LIVE_LIVE;
-    } else if (room->is_open) {
+    } else if (room->holders.is_open) {
         device->state = TTS_LIVE_LIVE;
         device->caveats |= TTS_CAVEAT_NOT_TRACKED;
         snprintf(device->reason, sizeof device->reason,
@@ -539,27 +478,26 @@ static void forget_zeros(struct tts_livedevice *device)
 }
 
 /* Makes the device of regions[0..count), which have the same id and the same chip. */
-static enum tts_status judge_regions(const struct tts_hostview *view,
-                                     const struct placed_region *regions, size_t count,
-                                     struct tts_liveframe *frame)
+static enum tts_status judge_regions(struct judge *judge, const struct placed_region *regions,
+                                     size_t count)
 {
     const struct tts_seenchip *chip = regions[0].chip;
-    struct tts_livedevice *device = tts_liveframe_add_device(frame);
+    struct tts_livedevice *device = tts_liveframe_add_device(judge->frame);
     struct owner_room room;
     struct region_sum sum = {0};
     if (!device)
         return TTS_E_NOMEM;
     if (chip)
-        set_chip_facts(device, chip);
-    find_owners(view, chip, regions[0].region->id, &room);
+        set_chip_facts(judge, device, chip);
+    find_owners(judge->view, chip, regions[0].region->id, &room);
     for (size_t i = 0; i < count; i++)
-        if (add_region(view, regions[i].region, &room, frame, device, &sum) != TTS_OK)
+        if (add_region(judge, regions[i].region, &room, device, &sum) != TTS_OK)
             return TTS_E_NOMEM;
     if (sum.readable > 0) {
-        set_region_state(view, &room, &sum, device);
+        set_region_state(judge->view, &room, &sum, device);
         /* Without a process, also the bytes that belong to no entry are left over. */
-        set_allocated(device, &sum.total,
-                      device->state == TTS_LIVE_LIVE ? &sum.dead : &sum.total);
+        tts_livedevice_set_allocated(device, &sum.total,
+                                     device->state == TTS_LIVE_LIVE ? &sum.dead : &sum.total);
         if (sum.references == 0 && device->state == TTS_LIVE_LIVE && sum.live == 0)
             forget_zeros(device);
     }
@@ -567,28 +505,26 @@ static enum tts_status judge_regions(const struct tts_hostview *view,
         device->caveats |= TTS_CAVEAT_NO_BOARD;
         return TTS_OK;
     }
-    return add_untracked_holders(frame, device, &room);
+    return add_untracked_holders(judge->frame, device, &room);
 }
 
 /* Makes the device of a chip that has no region. */
-static enum tts_status judge_bare_chip(const struct tts_hostview *view,
-                                       const struct tts_seenchip *chip,
-                                       struct tts_liveframe *frame)
+static enum tts_status judge_bare_chip(struct judge *judge, const struct tts_seenchip *chip)
 {
     struct owner_room room;
-    struct tts_livedevice *device = tts_liveframe_add_device(frame);
+    struct tts_livedevice *device = tts_liveframe_add_device(judge->frame);
     if (!device)
         return TTS_E_NOMEM;
-    set_chip_facts(device, chip);
-    find_owners(view, chip, chip->asic_id, &room);
-    bool is_held = room.is_open;
+    set_chip_facts(judge, device, chip);
+    find_owners(judge->view, chip, chip->asic_id, &room);
+    bool is_held = room.holders.is_open;
     device->state = is_held ? TTS_LIVE_LIVE : TTS_LIVE_IDLE;
     if (is_held) {
         device->caveats |= TTS_CAVEAT_NOT_TRACKED;
         snprintf(device->reason, sizeof device->reason,
                  "a process has the chip open, but no source reports its memory");
     }
-    return add_untracked_holders(frame, device, &room);
+    return add_untracked_holders(judge->frame, device, &room);
 }
 
 /* ---- the devices of the host ---- */
@@ -609,10 +545,9 @@ static int compare_placed_regions(const void *a, const void *b)
 
 /* Makes the devices of all regions of one chip, or of all regions without a chip. Returns the
  * number of regions through *count; 0 if the first region belongs to another chip. */
-static enum tts_status judge_chip_regions(const struct tts_hostview *view,
+static enum tts_status judge_chip_regions(struct judge *judge,
                                           const struct placed_region *regions, size_t left,
-                                          const struct tts_seenchip *chip,
-                                          struct tts_liveframe *frame, size_t *count)
+                                          const struct tts_seenchip *chip, size_t *count)
 {
     size_t done = 0;
     while (done < left && regions[done].chip == chip) {
@@ -620,7 +555,7 @@ static enum tts_status judge_chip_regions(const struct tts_hostview *view,
         while (done + same < left && regions[done + same].chip == chip &&
                regions[done + same].region->id == regions[done].region->id)
             same++;
-        if (judge_regions(view, regions + done, same, frame) != TTS_OK)
+        if (judge_regions(judge, regions + done, same) != TTS_OK)
             return TTS_E_NOMEM;
         done += same;
     }
@@ -628,285 +563,30 @@ static enum tts_status judge_chip_regions(const struct tts_hostview *view,
     return TTS_OK;
 }
 
-static enum tts_status judge_devices(const struct tts_hostview *view,
-                                     const struct placed_region *regions,
-                                     struct tts_liveframe *frame)
+static enum tts_status judge_devices(struct judge *judge, const struct placed_region *regions)
 {
+    const struct tts_hostview *view = judge->view;
     size_t at = 0, count;
     for (size_t i = 0; i < view->chip_count; i++) {
         const struct tts_seenchip *chip = &view->chips[i];
-        if (judge_chip_regions(view, regions + at, view->region_count - at, chip, frame,
-                               &count) != TTS_OK ||
-            (count == 0 && judge_bare_chip(view, chip, frame) != TTS_OK))
+        if (judge_chip_regions(judge, regions + at, view->region_count - at, chip, &count) !=
+                TTS_OK ||
+            (count == 0 && judge_bare_chip(judge, chip) != TTS_OK))
             return TTS_E_NOMEM;
         at += count;
     }
-    return judge_chip_regions(view, regions + at, view->region_count - at, NULL, frame, &count);
+    return judge_chip_regions(judge, regions + at, view->region_count - at, NULL, &count);
 }
 
-/* ---- reports of processes ---- */
-
-static struct tts_liveprocess *find_device_process(struct tts_livedevice *device, uint32_t pid)
+/* Sorts the processes of a device, the largest first. Most are sorted already. */
+static void sort_device_processes(struct tts_livedevice *device)
 {
-    for (size_t i = 0; i < device->process_count; i++)
-        if (device->processes[i].pid_known && device->processes[i].pid == pid)
-            return &device->processes[i];
-    return NULL;
-}
-
-/* Returns the entry of a process on a device. Adds the entry if there is none. */
-static struct tts_liveprocess *need_device_process(const struct tts_hostview *view,
-                                                   struct tts_liveframe *frame,
-                                                   struct tts_livedevice *device, uint32_t pid)
-{
-    struct tts_liveprocess *process = find_device_process(device, pid);
-    const struct tts_seenprocess *seen = tts_hostview_process(view, pid);
-    if (process)
-        return process;
-    process = tts_livedevice_add_process(frame, device);
-    if (!process)
-        return NULL;
-    process->pid_known = true;
-    process->pid = pid;
-    process->state = seen && !seen->is_alive ? TTS_LIVEPROCESS_DEAD : TTS_LIVEPROCESS_LIVE;
-    if (seen && seen->is_alive)
-        set_process_facts(process, seen);
-    return process;
-}
-
-/* Returns the device with the logical id on which the process is registered. Logical ids differ
- * from process to process, so the id alone names no device. */
-static struct tts_livedevice *find_device_of_process(struct tts_liveframe *frame, uint32_t pid,
-                                                     uint32_t logical_id)
-{
-    for (size_t i = 0; i < frame->device_count; i++) {
-        struct tts_livedevice *device = &frame->devices[i];
-        if (device->logical_id_known && device->logical_id == logical_id &&
-            find_device_process(device, pid))
-            return device;
-    }
-    return NULL;
-}
-
-/* Returns the only chip that the process has open and that has no logical id yet, or NULL. */
-static struct tts_livedevice *find_only_open_device(struct tts_liveframe *frame, uint32_t pid)
-{
-    struct tts_livedevice *found = NULL;
-    for (size_t i = 0; i < frame->device_count; i++) {
-        if (!find_device_process(&frame->devices[i], pid))
-            continue;
-        if (found)
-            return NULL;
-        found = &frame->devices[i];
-    }
-    return found && !found->logical_id_known ? found : NULL;
-}
-
-static void set_log_counters(struct tts_liveprocess *process, const struct tts_seenbuffers *log)
-{
-    process->source = TTS_LIVESOURCE_INSPECTOR;
-    process->buffers_known = true;
-    process->buffers = 0;
-    for (int i = 0; i < TTS_POOLS; i++) {
-        process->counters.bytes[i] = log->bytes[i];
-        process->counters.known |= 1u << i;
-        process->pool_buffers[i] = log->buffers[i];
-        process->buffers += log->buffers[i];
-    }
-}
-
-static enum tts_status add_log_stray(const struct tts_hostview *view,
-                                     const struct tts_seenbuffers *log,
-                                     struct tts_liveframe *frame)
-{
-    const struct tts_seenprocess *seen = tts_hostview_process(view, log->pid);
-    struct tts_liveprocess *process = tts_liveframe_add_stray(frame);
-    if (!process)
-        return TTS_E_NOMEM;
-    process->pid_known = true;
-    process->pid = log->pid;
-    if (seen && seen->is_alive)
-        set_process_facts(process, seen);
-    else if (seen)
-        process->state = TTS_LIVEPROCESS_DEAD;
-    set_log_counters(process, log);
-    return TTS_OK;
-}
-
-/* Takes the buffer log of one process. Its numbers replace those of the region, which count
- * only one thread, unless the log was read only in part. */
-static enum tts_status add_log(const struct tts_hostview *view,
-                               const struct tts_seenbuffers *log, struct tts_liveframe *frame)
-{
-    bool is_placed = false;
-    for (size_t i = 0; log->devices_known && i < log->device_count; i++) {
-        struct tts_livedevice *device =
-            find_device_of_process(frame, log->pid, log->devices[i]);
-        if (!device && log->device_count == 1)
-            device = find_only_open_device(frame, log->pid);
-        if (!device)
-            continue;
-        if (!device->logical_id_known) {
-            device->logical_id_known = true;
-            device->logical_id = log->devices[i];
-        }
-        if (!log->is_complete)
-            device->caveats |= TTS_CAVEAT_PART_LOG;
-        else
-            set_log_counters(find_device_process(device, log->pid), log);
-        is_placed = true;
-    }
-    return is_placed ? TTS_OK : add_log_stray(view, log, frame);
-}
-
-/* Takes the numbers of buffer logs for a device if every live process on it that has memory has
- * a log. */
-static void use_logs(struct tts_livedevice *device)
-{
-    if (device->caveats & TTS_CAVEAT_PART_LOG)
-        return;
-    struct tts_counters sum = {0};
-    uint64_t buffers[TTS_POOLS] = {0};
-    size_t logs = 0;
-    for (size_t i = 0; i < device->process_count; i++) {
-        const struct tts_liveprocess *process = &device->processes[i];
-        if (process->source == TTS_LIVESOURCE_INSPECTOR) {
-            logs++;
-            for (int pool = 0; pool < TTS_POOLS; pool++)
-                buffers[pool] += process->pool_buffers[pool];
-            add_counters(&sum, &process->counters);
-        } else if (sum_of_counters(&process->counters) > 0) {
-            return;
-        }
-    }
-    if (logs == 0)
-        return;
-    bool has_cb = device->cb_known;
-    uint64_t cb_bytes = device->cb_bytes;
-    set_allocated(device, &sum, &(struct tts_counters){0});
-    device->cb_known = has_cb;
-    device->cb_bytes = cb_bytes;
-    device->source = TTS_LIVESOURCE_INSPECTOR;
-    device->state = TTS_LIVE_LIVE;
-    device->reason[0] = '\0';
-    device->caveats &=
-        ~(uint32_t)(TTS_CAVEAT_ONE_THREAD | TTS_CAVEAT_SUM_DIFFERS | TTS_CAVEAT_NOT_TRACKED);
-    for (int pool = 0; pool < TTS_POOLS; pool++) {
-        device->pools[pool].buffers_known = true;
-        device->pools[pool].buffers = buffers[pool];
-    }
-}
-
-/* Returns the device that a process reports, or NULL if the process is the first to name it. */
-static struct tts_livedevice *find_view_device(struct tts_liveframe *frame,
-                                               const struct tts_seenview *report)
-{
-    for (size_t i = 0; report->unique_id_known && i < frame->device_count; i++)
-        if (frame->devices[i].unique_id_known &&
-            frame->devices[i].unique_id == report->unique_id)
-            return &frame->devices[i];
-    struct tts_livedevice *device =
-        find_device_of_process(frame, report->pid, report->logical_id);
-    return device ? device : find_only_open_device(frame, report->pid);
-}
-
-static void set_view_shape(struct tts_livedevice *device, const struct tts_seenview *report)
-{
-    device->logical_id_known = true;
-    device->logical_id = report->logical_id;
-    if (report->unique_id_known) {
-        device->unique_id_known = true;
-        device->unique_id = report->unique_id;
-    }
-    if (report->arch_known) {
-        device->arch_known = true;
-        device->arch = report->arch;
-    }
-    if (report->queues_known) {
-        device->queues_known = true;
-        device->hardware_queues = report->hardware_queues;
-    }
-    if (report->channels_known) {
-        device->channels_known = true;
-        device->dram_channels = report->dram_channels;
-    }
-    if (report->grid_known) {
-        device->grid_known = true;
-        device->is_shape_nominal = false;
-        device->grid_columns = report->grid_columns;
-        device->grid_rows = report->grid_rows;
-    }
-}
-
-static void set_view_pools(struct tts_livedevice *device, struct tts_liveprocess *process,
-                           const struct tts_seenview *report)
-{
-    bool is_whole = true;
-    for (int i = 0; i < TTS_POOLS; i++) {
-        const struct tts_seenpool *seen = &report->pools[i];
-        struct tts_livepool *pool = &device->pools[i];
-        is_whole &= seen->is_known;
-        if (!seen->is_known)
-            continue;
-        *pool = (struct tts_livepool){.banks_known = true,
-                                      .total_known = true,
-                                      .allocated_known = true,
-                                      .free_known = true,
-                                      .largest_known = true,
-                                      .buffers_known = seen->buffers_known,
-                                      .total_source = TTS_LIVETOTAL_REPORTED,
-                                      .banks = seen->banks,
-                                      .total_bytes = seen->total_bytes,
-                                      .allocated_bytes = seen->allocated_bytes,
-                                      .free_bytes = seen->free_bytes,
-                                      .largest_free_bytes = seen->largest_free_bytes,
-                                      .buffers = seen->buffers};
-        if (process->state == TTS_LIVEPROCESS_DEAD)
-            pool->left_over_bytes = pool->allocated_bytes;
-        process->counters.known |= 1u << i;
-        process->counters.bytes[i] = seen->allocated_bytes;
-    }
-    if (report->cb_known) {
-        device->cb_known = true;
-        device->cb_bytes = report->cb_bytes;
-    }
-    device->caveats = report->period_known ? TTS_CAVEAT_SAMPLED : 0;
-    device->period_ns = report->period_ns;
-    if (!is_whole)
-        device->caveats |= TTS_CAVEAT_NOMINAL;
-}
-
-/* Takes the report of a process about its own allocator. The numbers of the report are exact,
- * so they replace the numbers of a region. */
-static enum tts_status add_view(const struct tts_hostview *view,
-                                const struct tts_seenview *report, struct tts_liveframe *frame)
-{
-    struct tts_livedevice *device = find_view_device(frame, report);
-    device = device ? device : tts_liveframe_add_device(frame);
-    if (!device)
-        return TTS_E_NOMEM;
-    struct tts_liveprocess *process = need_device_process(view, frame, device, report->pid);
-    if (!process)
-        return TTS_E_NOMEM;
-    process->source = device->source = TTS_LIVESOURCE_CLIENT;
-    device->state = process->state == TTS_LIVEPROCESS_DEAD ? TTS_LIVE_PHANTOM : TTS_LIVE_LIVE;
-    device->reason[0] = '\0';
-    set_view_shape(device, report);
-    set_view_pools(device, process, report);
-    return TTS_OK;
-}
-
-static enum tts_status add_reports(const struct tts_hostview *view, struct tts_liveframe *frame)
-{
-    for (size_t i = 0; i < view->buffers_count; i++)
-        if (add_log(view, &view->buffers[i], frame) != TTS_OK)
-            return TTS_E_NOMEM;
-    for (size_t i = 0; i < frame->device_count; i++)
-        use_logs(&frame->devices[i]);
-    for (size_t i = 0; i < view->view_count; i++)
-        if (add_view(view, &view->views[i], frame) != TTS_OK)
-            return TTS_E_NOMEM;
-    return TTS_OK;
+    struct tts_liveprocess *processes = device->processes;
+    bool is_sorted = true;
+    for (size_t i = 1; i < device->process_count && is_sorted; i++)
+        is_sorted = compare_processes(&processes[i - 1], &processes[i]) <= 0;
+    if (!is_sorted)
+        qsort(processes, device->process_count, sizeof *processes, compare_processes);
 }
 
 enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
@@ -926,15 +606,14 @@ enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
                                             tts_chipid_find(view, view->regions[i].id)};
     if (regions)
         qsort(regions, view->region_count, sizeof *regions, compare_placed_regions);
-    status = judge_devices(view, regions, frame);
+    struct judge judge = {.view = view, .frame = frame};
+    status = judge_devices(&judge, regions);
     if (status == TTS_OK)
-        status = add_reports(view, frame);
+        status = tts_livereports_add(view, frame);
     if (regions)
         frame->alloc->free(frame->alloc->ctx, regions, bytes);
     for (size_t i = 0; i < frame->device_count; i++)
-        if (frame->devices[i].process_count > 0)
-            qsort(frame->devices[i].processes, frame->devices[i].process_count,
-                  sizeof *frame->devices[i].processes, compare_processes);
+        sort_device_processes(&frame->devices[i]);
     if (status == TTS_OK)
         return TTS_OK;
     tts_liveframe_reset(frame);

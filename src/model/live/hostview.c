@@ -2,7 +2,28 @@
 
 #include "base/heap.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+uint64_t tts_counters_sum(const struct tts_counters *counters)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < TTS_COUNTERS; i++)
+        if (counters->known >> i & 1 && __builtin_add_overflow(sum, counters->bytes[i], &sum))
+            return UINT64_MAX;
+    return sum;
+}
+
+void tts_counters_add(struct tts_counters *sum, const struct tts_counters *more)
+{
+    for (int i = 0; i < TTS_COUNTERS; i++) {
+        if (!(more->known >> i & 1))
+            continue;
+        sum->known |= 1u << i;
+        if (__builtin_add_overflow(sum->bytes[i], more->bytes[i], &sum->bytes[i]))
+            sum->bytes[i] = UINT64_MAX;
+    }
+}
 
 void tts_hostview_init(struct tts_hostview *view, const struct tts_alloc *alloc)
 {
@@ -114,14 +135,39 @@ struct tts_seenprocess *tts_hostview_add_process(struct tts_hostview *view)
     void *item = append_item(view->alloc, &items, &view->process_count, &view->process_capacity,
                              sizeof *view->processes);
     view->processes = items;
+    view->is_sorted = false;
     return item;
+}
+
+static int compare_seen_pids(const void *a, const void *b)
+{
+    const struct tts_seenprocess *left = a, *right = b;
+    return (left->pid > right->pid) - (left->pid < right->pid);
+}
+
+void tts_hostview_sort_processes(struct tts_hostview *view)
+{
+    bool is_sorted = true;
+    for (size_t i = 1; i < view->process_count && is_sorted; i++)
+        is_sorted = view->processes[i - 1].pid < view->processes[i].pid;
+    if (!is_sorted)
+        qsort(view->processes, view->process_count, sizeof *view->processes, compare_seen_pids);
+    view->is_sorted = true;
 }
 
 const struct tts_seenprocess *tts_hostview_process(const struct tts_hostview *view,
                                                    uint32_t pid)
 {
-    for (size_t i = 0; i < view->process_count; i++)
-        if (view->processes[i].pid == pid)
-            return &view->processes[i];
-    return NULL;
+    size_t at = 0, end = view->process_count;
+    while (!view->is_sorted && at < end && view->processes[at].pid != pid)
+        at++;
+    while (view->is_sorted && at < end) {
+        size_t middle = at + (end - at) / 2;
+        if (view->processes[middle].pid < pid)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    return at < view->process_count && view->processes[at].pid == pid ? &view->processes[at]
+                                                                      : NULL;
 }

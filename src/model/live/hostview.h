@@ -51,6 +51,11 @@ struct tts_counters {
     uint32_t known;
 };
 
+/* tts_counters_sum() returns the sum of the known numbers. tts_counters_add() adds `more` to
+ * `*sum`, counter by counter. A sum that does not fit stays at the largest number. */
+uint64_t tts_counters_sum(const struct tts_counters *counters);
+void tts_counters_add(struct tts_counters *sum, const struct tts_counters *more);
+
 /* A chip that the driver lists. */
 struct tts_seenchip {
     uint32_t node; /* N of /dev/tenstorrent/N */
@@ -177,6 +182,7 @@ struct tts_seenprocess {
     char comm[TTS_HOSTVIEW_NAME_MAX];
     char command[TTS_HOSTVIEW_COMMAND_MAX]; /* arguments, separated by blanks; may be cut */
     bool is_alive;                          /* false: the process does not exist */
+    bool is_holder; /* the driver lists the process among those that have a chip open */
     /* Nodes N of /dev/tenstorrent/N that the process has open; known only for processes of the
      * same user, or as root. */
     bool nodes_known;
@@ -205,8 +211,9 @@ struct tts_hostview {
     size_t buffers_count, buffers_capacity, buffers_left_out;
     struct tts_seenview *views;
     size_t view_count, view_capacity;
-    struct tts_seenprocess *processes; /* by pid */
+    struct tts_seenprocess *processes; /* by pid after tts_hostview_sort_processes() */
     size_t process_count, process_capacity, processes_left_out;
+    bool is_sorted; /* the processes are in the order of their pids, each once */
     const struct tts_alloc *alloc;
 };
 
@@ -225,6 +232,9 @@ struct tts_seenbuffers *tts_hostview_add_buffers(struct tts_hostview *view);
 struct tts_seenview *tts_hostview_add_view(struct tts_hostview *view);
 struct tts_seenprocess *tts_hostview_add_process(struct tts_hostview *view);
 
-/* Returns the process with this pid, or NULL. */
+/* Sorts the processes by pid, so that they are found quickly. */
+void tts_hostview_sort_processes(struct tts_hostview *view);
+/* Returns the process with this pid, or NULL. Cost: linear, or logarithmic if the processes are
+ * sorted. */
 const struct tts_seenprocess *tts_hostview_process(const struct tts_hostview *view,
                                                    uint32_t pid);

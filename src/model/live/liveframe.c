@@ -74,7 +74,9 @@ static struct tts_liveprocess *append_process(const struct tts_alloc *alloc,
         *processes = grown;
     }
     struct tts_liveprocess *process = &(*processes)[(*count)++];
-    memset(process, 0, sizeof *process);
+    /* The texts are most of the bytes, and a frame can have thousands of processes. */
+    memset(process, 0, offsetof(struct tts_liveprocess, user));
+    process->user[0] = process->name[0] = process->command[0] = '\0';
     process->shared_by = 1;
     return process;
 }
@@ -90,6 +92,49 @@ struct tts_liveprocess *tts_liveframe_add_stray(struct tts_liveframe *frame)
 {
     return append_process(frame->alloc, &frame->strays, &frame->stray_count,
                           &frame->stray_capacity);
+}
+
+void tts_liveprocess_set_facts(struct tts_liveprocess *process,
+                               const struct tts_seenprocess *seen)
+{
+    process->state = TTS_LIVEPROCESS_LIVE;
+    process->pid_known = true;
+    process->pid = seen->pid;
+    process->container_pid_known = seen->pid_levels > 1 && seen->pid_inside > 0;
+    process->container_pid = seen->pid_inside;
+    process->start_known = seen->start_known;
+    process->start_ns = seen->start_ns;
+    process->uid_known = seen->uid_known;
+    process->uid = seen->uid;
+    static_assert(sizeof process->user == sizeof seen->user, "same size");
+    static_assert(sizeof process->name == sizeof seen->comm, "same size");
+    static_assert(sizeof process->command == sizeof seen->command, "same size");
+    memccpy(process->user, seen->user, '\0', sizeof process->user);
+    memccpy(process->name, seen->comm, '\0', sizeof process->name);
+    memccpy(process->command, seen->command, '\0', sizeof process->command);
+}
+
+void tts_livedevice_set_allocated(struct tts_livedevice *device,
+                                  const struct tts_counters *counters,
+                                  const struct tts_counters *left)
+{
+    for (int i = 0; i < TTS_POOLS; i++) {
+        struct tts_livepool *pool = &device->pools[i];
+        pool->allocated_known = counters->known >> i & 1;
+        pool->allocated_bytes = counters->bytes[i];
+        uint64_t left_bytes = left->known >> i & 1 ? left->bytes[i] : 0;
+        pool->left_over_bytes =
+            left_bytes < pool->allocated_bytes ? left_bytes : pool->allocated_bytes;
+        uint64_t taken = pool->allocated_bytes - pool->left_over_bytes;
+        pool->free_known =
+            pool->allocated_known && pool->total_known && taken <= pool->total_bytes;
+        pool->free_is_limit = pool->free_known;
+        pool->free_bytes = pool->free_known ? pool->total_bytes - taken : 0;
+        if (pool->allocated_known && pool->total_known && !pool->free_known)
+            device->caveats |= TTS_CAVEAT_OVER_NOMINAL;
+    }
+    device->cb_known = counters->known >> TTS_COUNTER_CB & 1;
+    device->cb_bytes = counters->bytes[TTS_COUNTER_CB];
 }
 
 bool tts_livepool_share(const struct tts_livepool *pool, uint32_t *out_millionths)

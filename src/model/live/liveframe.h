@@ -84,14 +84,15 @@ struct tts_liveprocess {
     uint32_t shared_by;   /* number of processes that share this entry */
     uint64_t start_ns;
     uint32_t uid;
-    char user[TTS_HOSTVIEW_NAME_MAX];
-    char name[TTS_HOSTVIEW_NAME_MAX];
-    char command[TTS_HOSTVIEW_COMMAND_MAX];
     struct tts_counters
         counters; /* no bit: the process holds the chip, its bytes are unknown */
     uint64_t buffers;
     uint64_t pool_buffers[TTS_POOLS]; /* known if buffers_known */
     enum tts_livesource source;
+    /* Texts end with a NUL byte. The bytes after the end have no meaning. */
+    char user[TTS_HOSTVIEW_NAME_MAX];
+    char name[TTS_HOSTVIEW_NAME_MAX];
+    char command[TTS_HOSTVIEW_COMMAND_MAX];
 };
 
 struct tts_livedevice {
@@ -137,12 +138,21 @@ void tts_liveframe_release(struct tts_liveframe *frame);
 /* Empties the frame and keeps its memory. */
 void tts_liveframe_reset(struct tts_liveframe *frame);
 
-/* Append one zeroed entry and return it, or NULL if there is no memory. The pointer is valid
+/* Append one empty entry and return it, or NULL if there is no memory. The pointer is valid
  * until the next call for the same array. */
 struct tts_livedevice *tts_liveframe_add_device(struct tts_liveframe *frame);
 struct tts_liveprocess *tts_livedevice_add_process(struct tts_liveframe *frame,
                                                    struct tts_livedevice *device);
 struct tts_liveprocess *tts_liveframe_add_stray(struct tts_liveframe *frame);
+
+/* Copies the facts about a live process. The counters are unchanged. */
+void tts_liveprocess_set_facts(struct tts_liveprocess *process,
+                               const struct tts_seenprocess *seen);
+/* Sets what is allocated and free in each pool. `left` are the bytes among `counters` that dead
+ * processes left behind: a program can use them. */
+void tts_livedevice_set_allocated(struct tts_livedevice *device,
+                                  const struct tts_counters *counters,
+                                  const struct tts_counters *left);
 
 /* Returns the share of a pool in millionths, or false if total or allocated is unknown. A total
  * of 0 has the share 0. */
