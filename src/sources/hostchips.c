@@ -263,17 +263,31 @@ static size_t parse_pids(const char *text, size_t len, uint32_t pids[PIDS_SEEN_M
     return count;
 }
 
-static void read_chip_pids(int proc_fd, struct pid_room *room, struct tts_hostchip *chip)
+/* Reads the processes of a chip. `kept` may be NULL. */
+static void read_chip_pids(int proc_fd, struct pid_room *room, struct tts_hostchip *chip,
+                           struct tts_hostpids *kept)
 {
     char name[TTS_NUMBER_MAX + sizeof "/pids"];
     snprintf(name, sizeof name, "%" PRIu32 "/pids", chip->node);
-    ssize_t len = tts_hostfile_read(proc_fd, name, room->text, sizeof room->text);
+    ssize_t len =
+        kept ? tts_keptfile_read(&kept->file, proc_fd, name, room->text, sizeof room->text)
+             : tts_hostfile_read(proc_fd, name, room->text, sizeof room->text);
+    if (kept && kept->is_kept && len >= 0 && (size_t)len == kept->len &&
+        memcmp(kept->text, room->text, kept->len) == 0)
+        return;
+    chip->pids_known = len >= 0;
+    chip->pid_count = 0;
+    if (kept)
+        kept->is_kept = len >= 0 && len <= TTS_HOST_PIDTEXT_MAX;
     if (len < 0)
         return;
-    chip->pids_known = true;
+    if (kept && kept->is_kept) {
+        kept->len = (size_t)len;
+        memcpy(kept->text, room->text, kept->len);
+    }
     chip->pid_count = parse_pids(room->text, (size_t)len, room->pids);
-    size_t kept = chip->pid_count < TTS_HOST_PIDS_MAX ? chip->pid_count : TTS_HOST_PIDS_MAX;
-    memcpy(chip->pids, room->pids, kept * sizeof chip->pids[0]);
+    size_t count = chip->pid_count < TTS_HOST_PIDS_MAX ? chip->pid_count : TTS_HOST_PIDS_MAX;
+    memcpy(chip->pids, room->pids, count * sizeof chip->pids[0]);
 }
 
 /* --- all chips -------------------------------------------------------------------------- */
@@ -420,6 +434,7 @@ enum tts_status tts_hostchips_scan_sysfs(struct tts_hostchips *out, const char *
 }
 
 enum tts_status tts_hostchips_read_pids(struct tts_hostchips *chips, const char *root,
+                                        struct tts_hostpids *kept, size_t kept_count,
                                         struct tts_error *err)
 {
     if (chips->count == 0)
@@ -428,13 +443,9 @@ enum tts_status tts_hostchips_read_pids(struct tts_hostchips *chips, const char 
     if (!room)
         return fail_host_memory(err);
     int proc_fd = tts_hostfile_open_root(root, PROC_DIR);
-    for (size_t i = 0; i < chips->count; i++) {
-        struct tts_hostchip *chip = &chips->chips[i];
-        chip->pids_known = false;
-        chip->pid_count = 0;
-        if (proc_fd >= 0)
-            read_chip_pids(proc_fd, room, chip);
-    }
+    for (size_t i = 0; i < chips->count; i++)
+        /* Without the directory, nothing can be opened. */
+        read_chip_pids(proc_fd, room, &chips->chips[i], i < kept_count ? &kept[i] : NULL);
     if (proc_fd >= 0)
         close(proc_fd);
     chips->alloc->free(chips->alloc->ctx, room, sizeof *room);
@@ -448,7 +459,7 @@ enum tts_status tts_hostchips_scan(struct tts_hostchips *out, const char *root,
     enum tts_status status = tts_hostchips_scan_sysfs(&found, root, alloc, err);
     if (status != TTS_OK)
         return status;
-    status = tts_hostchips_read_pids(&found, root, err);
+    status = tts_hostchips_read_pids(&found, root, NULL, 0, err);
     if (status == TTS_OK)
         *out = found;
     else

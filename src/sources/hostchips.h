@@ -6,6 +6,7 @@
  * kernel are cut to TTS_HOST_TEXT_MAX and made printable. */
 #pragma once
 
+#include "sources/hostfile.h"
 #include "ttscope/alloc.h"
 #include "ttscope/chip.h"
 #include "ttscope/status.h"
@@ -51,16 +52,27 @@ TTS_NODISCARD enum tts_status tts_hostchips_scan(struct tts_hostchips *out, cons
                                                  const struct tts_alloc *alloc,
                                                  struct tts_error *err);
 
+/* The list of the processes of one chip, kept between two reads. Zeroed: not read yet. */
+enum { TTS_HOST_PIDTEXT_MAX = 1024 };
+struct tts_hostpids {
+    struct tts_keptfile file;
+    bool is_kept; /* `text` is the text of the last read, from which the chip has its pids */
+    size_t len;
+    char text[TTS_HOST_PIDTEXT_MAX];
+};
+
 /* The two halves of a scan, for callers that look again and again. scan_sysfs() reads all but
  * the processes and can return TTS_E_IO or TTS_E_NOMEM. read_pids() reads the processes of all
- * chips anew: five system calls for each chip. Returns TTS_E_NOMEM; *chips is unchanged then.
- */
+ * chips anew: five system calls for each chip, or three for chips[0..kept_count), whose files
+ * stay open in `kept`. Returns TTS_E_NOMEM; *chips is unchanged then. */
 TTS_NODISCARD enum tts_status tts_hostchips_scan_sysfs(struct tts_hostchips *out,
                                                        const char *root,
                                                        const struct tts_alloc *alloc,
                                                        struct tts_error *err);
 TTS_NODISCARD enum tts_status tts_hostchips_read_pids(struct tts_hostchips *chips,
-                                                      const char *root, struct tts_error *err);
+                                                      const char *root,
+                                                      struct tts_hostpids *kept,
+                                                      size_t kept_count, struct tts_error *err);
 /* Sets *out to a number that changes if a chip comes, goes or is made again. Lists one
  * directory. Returns TTS_E_IO like a scan. */
 TTS_NODISCARD enum tts_status tts_hostchips_mark(const char *root, uint64_t *out,

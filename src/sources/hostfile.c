@@ -96,3 +96,24 @@ ssize_t tts_hostfile_read(int dir, const char *name, char *out, size_t size)
     close(fd);
     return len;
 }
+
+void tts_keptfile_close(struct tts_keptfile *file)
+{
+    if (file->fd_1 > 0)
+        close(file->fd_1 - 1);
+    file->fd_1 = 0;
+}
+
+ssize_t tts_keptfile_read(struct tts_keptfile *file, int dir, const char *name, char *out,
+                          size_t size)
+{
+    struct stat info;
+    if (file->fd_1 > 0 && fstat(file->fd_1 - 1, &info) == 0 && info.st_nlink > 0) {
+        ssize_t len = tts_hostfile_reread(file->fd_1 - 1, out, size);
+        if (len >= 0)
+            return len;
+    }
+    tts_keptfile_close(file);
+    file->fd_1 = tts_hostfile_open(dir, name) + 1;
+    return file->fd_1 > 0 ? tts_hostfile_reread(file->fd_1 - 1, out, size) : -1;
+}

@@ -36,3 +36,14 @@ ssize_t tts_hostfile_reread(int fd, char *out, size_t size);
 /* Opens a file with tts_hostfile_open(), reads its first `size` bytes and closes it. Returns
  * the number of bytes, or -1 with errno set. */
 ssize_t tts_hostfile_read(int dir, const char *name, char *out, size_t size);
+
+/* A file that stays open between reads. Zeroed: not open. */
+struct tts_keptfile {
+    int fd_1; /* the descriptor + 1; 0: not open */
+};
+
+/* Like tts_hostfile_read(), but keeps the file open and opens it again only if it lost its name
+ * or cannot be read. Costs three system calls if the file is open. */
+ssize_t tts_keptfile_read(struct tts_keptfile *file, int dir, const char *name, char *out,
+                          size_t size);
+void tts_keptfile_close(struct tts_keptfile *file);

@@ -71,6 +71,7 @@ struct tts_bufferlog {
     struct log_buffer *buffers;
     size_t count, capacity;
     struct tts_hashtable by_id;
+    uint64_t seed; /* of the hashes */
     struct log_pool pools[TTS_POOLS];
     bool is_largest_known;
     uint64_t events, bad_lines, unknown_frees, left_out;
@@ -89,6 +90,7 @@ enum tts_status tts_bufferlog_new(const struct tts_alloc *alloc, struct tts_buff
     memset(log, 0, sizeof *log);
     log->alloc = alloc;
     log->by_id.alloc = alloc;
+    log->seed = tts_seed();
     *out = log;
     return TTS_OK;
 }
@@ -115,6 +117,7 @@ void tts_bufferlog_reset(struct tts_bufferlog *log)
     memset(log, 0, sizeof *log);
     log->alloc = old.alloc;
     log->by_id.alloc = old.alloc;
+    log->seed = old.seed;
     log->buffers = old.buffers;
     log->capacity = old.capacity;
     for (int i = 0; i < TTS_POOLS; i++) {
@@ -173,9 +176,9 @@ static void remove_owner_range(struct log_pool *pool, uint64_t address)
 
 /* --- buffers ---------------------------------------------------------------------------- */
 
-static uint32_t hash_buffer_id(uint64_t id)
+static uint32_t hash_buffer_id(const struct tts_bufferlog *log, uint64_t id)
 {
-    return tts_hashtable_mix(tts_seed(), id, 0);
+    return tts_hashtable_mix(log->seed, id, 0);
 }
 
 static bool is_buffer_id(const void *ctx, uint32_t place, const void *key)
@@ -188,7 +191,7 @@ static bool is_buffer_id(const void *ctx, uint32_t place, const void *key)
 static bool remove_log_buffer(struct tts_bufferlog *log, uint64_t id)
 {
     uint32_t place =
-        tts_hashtable_find(&log->by_id, hash_buffer_id(id), is_buffer_id, log, &id);
+        tts_hashtable_find(&log->by_id, hash_buffer_id(log, id), is_buffer_id, log, &id);
     if (place == TTS_HASHTABLE_NONE)
         return false;
     struct log_buffer *buffer = &log->buffers[place];
@@ -201,11 +204,11 @@ static bool remove_log_buffer(struct tts_bufferlog *log, uint64_t id)
         if (buffer->address != 0)
             remove_owner_range(pool, buffer->address);
     }
-    tts_hashtable_remove(&log->by_id, hash_buffer_id(id), place);
+    tts_hashtable_remove(&log->by_id, hash_buffer_id(log, id), place);
     uint32_t last = (uint32_t)--log->count;
     if (place != last) {
         *buffer = log->buffers[last];
-        tts_hashtable_move(&log->by_id, hash_buffer_id(buffer->id), last, place);
+        tts_hashtable_move(&log->by_id, hash_buffer_id(log, buffer->id), last, place);
     }
     return true;
 }
@@ -239,7 +242,7 @@ static void add_log_buffer(struct tts_bufferlog *log, struct log_buffer buffer)
         log->left_out++;
         return;
     }
-    if (tts_hashtable_add(&log->by_id, hash_buffer_id(buffer.id), (uint32_t)log->count) !=
+    if (tts_hashtable_add(&log->by_id, hash_buffer_id(log, buffer.id), (uint32_t)log->count) !=
         TTS_OK) {
         log->left_out++;
         return;

@@ -45,6 +45,7 @@ struct tts_livehost {
     const struct tts_alloc *alloc;
     struct tts_livechips chips;
     struct tts_liveprocs *procs;
+    struct tts_regionstore regions;
     struct process_log logs[LOGS_MAX];
     size_t log_count;
     uint64_t refresh;
@@ -106,6 +107,7 @@ void tts_livehost_close(struct tts_livehost *host)
     for (size_t i = 0; i < host->log_count; i++)
         tts_inspector_free(host->logs[i].inspector);
     tts_livechips_release(&host->chips);
+    tts_regionstore_release(&host->regions);
     tts_liveprocs_free(host->procs);
     alloc->free(alloc->ctx, host, sizeof *host + host->root_len + 1);
 }
@@ -118,15 +120,6 @@ static size_t count_kept_holders(const struct tts_seenchip *chip)
                                                          : TTS_HOSTVIEW_HOLDERS_MAX;
 }
 
-static bool is_live_holder(const struct tts_hostview *view, uint32_t pid)
-{
-    for (size_t i = 0; i < view->chip_count; i++)
-        for (size_t k = 0; k < count_kept_holders(&view->chips[i]); k++)
-            if (view->chips[i].holders[k] == pid)
-                return true;
-    return false;
-}
-
 /* Adds the holders of the chips before other processes, so that the files of the holders are
  * kept open. */
 static enum tts_status add_live_holders(struct tts_livehost *host, struct tts_hostview *view,
@@ -136,6 +129,8 @@ static enum tts_status add_live_holders(struct tts_livehost *host, struct tts_ho
     for (size_t i = 0; status == TTS_OK && i < view->chip_count; i++)
         for (size_t k = 0; status == TTS_OK && k < count_kept_holders(&view->chips[i]); k++)
             status = tts_liveprocs_add(host->procs, view->chips[i].holders[k], view, err);
+    for (size_t i = 0; i < view->process_count; i++)
+        view->processes[i].is_holder = true;
     for (size_t i = 0; status == TTS_OK && i < view->chip_count; i++)
         if (view->chips[i].lock_known)
             status =
@@ -157,12 +152,6 @@ static enum tts_status add_registered(struct tts_livehost *host, struct tts_host
     return status;
 }
 
-static int compare_process_pids(const void *a, const void *b)
-{
-    const struct tts_seenprocess *left = a, *right = b;
-    return (left->pid > right->pid) - (left->pid < right->pid);
-}
-
 static int compare_log_pids(const void *a, const void *b)
 {
     const struct tts_seenbuffers *left = a, *right = b;
@@ -173,26 +162,25 @@ static int compare_log_pids(const void *a, const void *b)
 
 /* Directories that are already listed. */
 struct shm_list {
-    dev_t devices[DIRECTORIES_MAX];
-    ino_t inodes[DIRECTORIES_MAX];
+    uint64_t devices[DIRECTORIES_MAX], inodes[DIRECTORIES_MAX];
     size_t count;
 };
 
 /* Adds a directory. Returns false if the directory is in the list already. */
-static bool add_shm_dir(struct shm_list *list, const struct stat *info)
+static bool add_shm_dir(struct shm_list *list, uint64_t device, uint64_t inode)
 {
     for (size_t i = 0; i < list->count; i++)
-        if (list->devices[i] == info->st_dev && list->inodes[i] == info->st_ino)
+        if (list->devices[i] == device && list->inodes[i] == inode)
             return false;
     if (list->count == DIRECTORIES_MAX)
         return true;
-    list->devices[list->count] = info->st_dev;
-    list->inodes[list->count++] = info->st_ino;
+    list->devices[list->count] = device;
+    list->inodes[list->count++] = inode;
     return true;
 }
 
 /* Reads the regions in directories /dev/shm that only holders of chips see. Most holders see
- * the /dev/shm of the host, and cost one system call. */
+ * the /dev/shm of the host. */
 static enum tts_status add_private_regions(struct tts_livehost *host, struct tts_hostview *view,
                                            struct tts_error *err)
 {
@@ -201,19 +189,18 @@ static enum tts_status add_private_regions(struct tts_livehost *host, struct tts
     enum tts_status status = TTS_OK;
     int own = tts_hostfile_open_root(host->root, "/dev/shm");
     if (own >= 0 && fstat(own, &info) == 0)
-        add_shm_dir(&list, &info);
+        add_shm_dir(&list, info.st_dev, info.st_ino);
     if (own >= 0)
         close(own);
     size_t count = view->process_count;
     for (size_t i = 0; status == TTS_OK && i < count; i++) {
         struct tts_seenprocess *process = &view->processes[i];
-        int dir = tts_liveprocs_dir(host->procs, process->pid);
-        if (dir < 0 || !is_live_holder(view, process->pid))
+        uint64_t device, inode;
+        if (!process->is_holder || tts_liveprocs_dir(host->procs, process->pid) < 0)
             continue;
-        if (fstatat(dir, "root/dev/shm", &info, 0) != 0)
-            process->shm_errno = errno;
-        else if (add_shm_dir(&list, &info))
-            status = tts_regions_read(view, host->root, process->pid, err);
+        process->shm_errno = tts_liveprocs_shm(host->procs, process->pid, &device, &inode);
+        if (process->shm_errno == 0 && add_shm_dir(&list, device, inode))
+            status = tts_regions_read(view, host->root, process->pid, &host->regions, err);
     }
     return status;
 }
@@ -225,7 +212,7 @@ static bool may_have_log(const struct tts_hostview *view, const struct tts_seenp
 {
     if (!process->is_alive || process->pid == view->own_pid)
         return false;
-    if (is_live_holder(view, process->pid) || (process->nodes_known && process->nodes != 0))
+    if (process->is_holder || (process->nodes_known && process->nodes != 0))
         return true;
     if (process->pid_levels > 1)
         return false;
@@ -359,9 +346,10 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
     tts_hostview_reset(view);
     host->refresh++;
     fill_own_facts(host, view);
+    tts_regionstore_begin(&host->regions, host->alloc);
     enum tts_status status = tts_livechips_read(&host->chips, view, err);
     if (status == TTS_OK)
-        status = tts_regions_read(view, host->root, 0, err);
+        status = tts_regions_read(view, host->root, 0, &host->regions, err);
     /* An old driver does not list the holders of its chips. */
     for (size_t i = 0; i < view->chip_count; i++)
         wants_nodes = wants_nodes || !view->chips[i].holders_known;
@@ -374,14 +362,12 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
     tts_liveprocs_want_nodes(host->procs);
     if (status == TTS_OK)
         status = add_registered(host, view, err);
+    tts_hostview_sort_processes(view);
     if (status == TTS_OK)
         status = add_process_logs(host, view, err);
     if (status != TTS_OK) {
         tts_hostview_reset(view);
         return status;
     }
-    if (view->process_count > 0)
-        qsort(view->processes, view->process_count, sizeof *view->processes,
-              compare_process_pids);
     return TTS_OK;
 }

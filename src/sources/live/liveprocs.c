@@ -13,11 +13,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 enum {
@@ -45,6 +47,10 @@ struct liveproc {
     int stat_fd;       /* /proc/N/stat; -1: not kept open */
     uint64_t facts_ns; /* time of the last complete read; 0: never */
     uint64_t nodes_ns; /* time of the last read of the nodes; 0: never */
+    /* The /dev/shm that the process sees. */
+    bool is_shm_read; /* since the last read of the facts */
+    int shm_errno;
+    uint64_t shm_device, shm_inode;
 };
 
 /* The name of a user; "" if the user has no name. */
@@ -63,6 +69,8 @@ struct tts_liveprocs {
     size_t open_count; /* processes that keep files open */
     uint64_t refresh, now_ns;
     bool wants_nodes;
+    uint64_t seed;  /* of the hashes */
+    bool is_procfs; /* else a directory of plain files */
     bool boot_known;
     uint64_t boot_ns; /* time of the start of the kernel, since 1970 */
     uint64_t tick_ns; /* unit of the start time of a process */
@@ -70,6 +78,12 @@ struct tts_liveprocs {
     size_t root_len;
     char root[];
 };
+
+static bool is_proc_file_system(int fd)
+{
+    struct statfs info;
+    return fd >= 0 && fstatfs(fd, &info) == 0 && info.f_type == PROC_SUPER_MAGIC;
+}
 
 enum tts_status tts_liveprocs_new(const char *root, const struct tts_alloc *alloc,
                                   struct tts_liveprocs **out, struct tts_error *err)
@@ -84,7 +98,9 @@ enum tts_status tts_liveprocs_new(const char *root, const struct tts_alloc *allo
                                     .by_pid = {.alloc = alloc},
                                     .tick_ns = SECOND_NS / (uint64_t)(ticks > 0 ? ticks : 100),
                                     .proc_fd = tts_hostfile_open_root(root, "/proc"),
+                                    .seed = tts_seed(),
                                     .root_len = root_len};
+    procs->is_procfs = is_proc_file_system(procs->proc_fd);
     memcpy(procs->root, root, root_len + 1);
     *out = procs;
     return TTS_OK;
@@ -119,9 +135,9 @@ void tts_liveprocs_free(struct tts_liveprocs *procs)
 
 /* --- the list --------------------------------------------------------------------------- */
 
-static uint32_t hash_live_pid(uint32_t pid)
+static uint32_t hash_live_pid(const struct tts_liveprocs *procs, uint32_t pid)
 {
-    return tts_hashtable_mix(tts_seed(), pid, 0);
+    return tts_hashtable_mix(procs->seed, pid, 0);
 }
 
 static bool is_live_pid(const void *ctx, uint32_t place, const void *key)
@@ -133,7 +149,7 @@ static bool is_live_pid(const void *ctx, uint32_t place, const void *key)
 static struct liveproc *find_live_proc(const struct tts_liveprocs *procs, uint32_t pid)
 {
     uint32_t place =
-        tts_hashtable_find(&procs->by_pid, hash_live_pid(pid), is_live_pid, procs, &pid);
+        tts_hashtable_find(&procs->by_pid, hash_live_pid(procs, pid), is_live_pid, procs, &pid);
     return place == TTS_HASHTABLE_NONE ? NULL : &procs->list[place];
 }
 
@@ -144,7 +160,8 @@ static struct liveproc *append_live_proc(struct tts_liveprocs *procs, uint32_t p
     if (!list)
         return NULL;
     procs->list = list;
-    if (tts_hashtable_add(&procs->by_pid, hash_live_pid(pid), (uint32_t)procs->count) != TTS_OK)
+    if (tts_hashtable_add(&procs->by_pid, hash_live_pid(procs, pid), (uint32_t)procs->count) !=
+        TTS_OK)
         return NULL;
     struct liveproc *proc = &list[procs->count++];
     *proc = (struct liveproc){.seen = {.pid = pid}, .dir_fd = -1, .stat_fd = -1};
@@ -156,12 +173,12 @@ static void remove_live_proc(struct tts_liveprocs *procs, size_t place)
 {
     struct liveproc *proc = &procs->list[place];
     close_live_proc(procs, proc);
-    tts_hashtable_remove(&procs->by_pid, hash_live_pid(proc->seen.pid), (uint32_t)place);
+    tts_hashtable_remove(&procs->by_pid, hash_live_pid(procs, proc->seen.pid), (uint32_t)place);
     size_t last = --procs->count;
     if (place == last)
         return;
     *proc = procs->list[last];
-    tts_hashtable_move(&procs->by_pid, hash_live_pid(proc->seen.pid), (uint32_t)last,
+    tts_hashtable_move(&procs->by_pid, hash_live_pid(procs, proc->seen.pid), (uint32_t)last,
                        (uint32_t)place);
 }
 
@@ -175,6 +192,7 @@ void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool want
     procs->wants_nodes = wants_nodes;
     if (procs->proc_fd < 0)
         procs->proc_fd = tts_hostfile_open_root(procs->root, "/proc");
+    procs->is_procfs = procs->is_procfs || is_proc_file_system(procs->proc_fd);
 }
 
 void tts_liveprocs_want_nodes(struct tts_liveprocs *procs)
@@ -410,9 +428,8 @@ static bool recheck_live_proc(const struct tts_liveprocs *procs, struct liveproc
 {
     char text[STAT_BYTES];
     struct stat info;
-    /* The read of an ended process fails in /proc. Elsewhere the file is removed.
-     */
-    if (fstat(proc->stat_fd, &info) != 0 || info.st_nlink == 0)
+    /* The read of an ended process fails in /proc. Elsewhere the file is removed. */
+    if (!procs->is_procfs && (fstat(proc->stat_fd, &info) != 0 || info.st_nlink == 0))
         return false;
     ssize_t len = pread(proc->stat_fd, text, sizeof text, 0);
     if (len < 0)
@@ -425,6 +442,7 @@ static bool recheck_live_proc(const struct tts_liveprocs *procs, struct liveproc
 static bool read_proc_facts(struct tts_liveprocs *procs, struct liveproc *proc, int dir_fd)
 {
     proc->facts_ns = procs->now_ns;
+    proc->is_shm_read = false;
     if (!read_proc_status(dir_fd, &proc->seen))
         return false;
     read_proc_command(dir_fd, &proc->seen);
@@ -511,4 +529,22 @@ int tts_liveprocs_dir(const struct tts_liveprocs *procs, uint32_t pid)
 {
     const struct liveproc *proc = find_live_proc(procs, pid);
     return proc && proc->refresh == procs->refresh ? proc->dir_fd : -1;
+}
+
+int tts_liveprocs_shm(struct tts_liveprocs *procs, uint32_t pid, uint64_t *device,
+                      uint64_t *inode)
+{
+    struct liveproc *proc = find_live_proc(procs, pid);
+    struct stat info;
+    assert(proc && proc->dir_fd >= 0);
+    if (!proc->is_shm_read) {
+        proc->is_shm_read = true;
+        bool is_seen = fstatat(proc->dir_fd, "root/dev/shm", &info, 0) == 0;
+        proc->shm_errno = is_seen ? 0 : errno;
+        proc->shm_device = is_seen ? info.st_dev : 0;
+        proc->shm_inode = is_seen ? info.st_ino : 0;
+    }
+    *device = proc->shm_device;
+    *inode = proc->shm_inode;
+    return proc->shm_errno;
 }

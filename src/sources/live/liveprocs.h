@@ -43,3 +43,9 @@ TTS_NODISCARD enum tts_status tts_liveprocs_add(struct tts_liveprocs *procs, uin
  * next begin, or -1 if the process is not alive or keeps no files open. The descriptor can only
  * be used as the start of a path, and never means another process. */
 int tts_liveprocs_dir(const struct tts_liveprocs *procs, uint32_t pid);
+
+/* Finds the /dev/shm that a process sees. Returns 0 and sets *device and *inode, or returns why
+ * the directory cannot be seen; the process must be one that was added and keeps files open.
+ * The answer may be as old as the other facts. */
+int tts_liveprocs_shm(struct tts_liveprocs *procs, uint32_t pid, uint64_t *device,
+                      uint64_t *inode);

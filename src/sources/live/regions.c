@@ -2,7 +2,9 @@
 
 #include "base/bytes.h"
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/number.h"
+#include "sources/hostfile.h"
 #include "wire/region.h"
 
 #include <assert.h>
@@ -139,26 +141,15 @@ enum tts_seenregion_state tts_regions_decode(const unsigned char *bytes, size_t 
 
 /* --- one file --------------------------------------------------------------------------- */
 
-/* Like pread(), but reads all bytes up to the end of the file. */
-static ssize_t read_file_at(int fd, unsigned char *out, size_t size, size_t off)
-{
-    size_t len = 0;
-    ssize_t got = 1;
-    while (got != 0 && len < size) {
-        got = pread(fd, out + len, size - len, (off_t)(off + len));
-        if (got < 0 && errno != EINTR)
-            return -1;
-        len += got > 0 ? (size_t)got : 0;
-    }
-    return (ssize_t)len;
-}
-
 /* Returns whether the word at `off` in the file is still equal to the word in the copy. */
 static bool is_same_word(int fd, const unsigned char *bytes, size_t off)
 {
     unsigned char word[WORD_BYTES];
-    return read_file_at(fd, word, sizeof word, off) == sizeof word &&
-           memcmp(word, bytes + off, sizeof word) == 0;
+    ssize_t got;
+    do
+        got = pread(fd, word, sizeof word, (off_t)off);
+    while (got < 0 && errno == EINTR);
+    return got == sizeof word && memcmp(word, bytes + off, sizeof word) == 0;
 }
 
 static void note_file(struct tts_seenregion *region, const struct stat *info)
@@ -169,20 +160,28 @@ static void note_file(struct tts_seenregion *region, const struct stat *info)
     region->inode = info->st_ino;
 }
 
+/* The bytes of a region that was read. */
+struct region_copy {
+    unsigned char bytes[TTS_REGION_V1K_BYTES];
+    size_t len;
+};
+
 /* Copies and decodes the file once. Returns false if the file changed meanwhile. On an error of
  * the system sets errno and region->state. */
-static bool read_region_once(int fd, struct tts_seenregion *region)
+static bool read_region_once(int fd, struct region_copy *copy, struct tts_seenregion *region)
 {
-    unsigned char bytes[TTS_REGION_V1K_BYTES];
+    unsigned char *bytes = copy->bytes;
     struct stat info;
     region->state = TTS_SEENREGION_FAILED;
     if (fstat(fd, &info) != 0)
         return true;
     note_file(region, &info);
-    size_t size = region->file_bytes < sizeof bytes ? (size_t)region->file_bytes : sizeof bytes;
-    ssize_t len = read_file_at(fd, bytes, size, 0);
+    size_t size = region->file_bytes < sizeof copy->bytes ? (size_t)region->file_bytes
+                                                          : sizeof copy->bytes;
+    ssize_t len = tts_hostfile_reread(fd, (char *)bytes, size);
     if (len < 0)
         return true;
+    copy->len = size;
     if ((size_t)len < size)
         return false; /* the file was truncated after fstat() */
     enum tts_seenregion_state state = tts_regions_decode(bytes, size, region);
@@ -194,16 +193,16 @@ static bool read_region_once(int fd, struct tts_seenregion *region)
         return is_same_word(fd, bytes, 0);
     /* A copy is good if it begins after the region was ready. The first copy has found the
      * region ready only at its end. */
-    if (read_file_at(fd, bytes, size, 0) != (ssize_t)size)
+    if (tts_hostfile_reread(fd, (char *)bytes, size) != (ssize_t)size)
         return false;
     tts_regions_decode(bytes, size, region);
     return is_same_word(fd, bytes, 0) && is_same_word(fd, bytes, layout->init_state_off);
 }
 
-static void read_region(int fd, struct tts_seenregion *region)
+static void read_region(int fd, struct region_copy *copy, struct tts_seenregion *region)
 {
     for (int i = 0; i < READ_TRIES; i++) {
-        if (read_region_once(fd, region)) {
+        if (read_region_once(fd, copy, region)) {
             if (region->state == TTS_SEENREGION_FAILED)
                 region->sys_errno = errno;
             return;
@@ -213,16 +212,103 @@ static void read_region(int fd, struct tts_seenregion *region)
     region->slot_count = 0;
 }
 
+/* --- kept regions ----------------------------------------------------------------------- */
+
+/* A region that could be read. */
+struct tts_keptregion {
+    int fd;
+    uint64_t round; /* the last round that read the region */
+    struct region_copy copy;
+    struct tts_seenregion seen; /* decoded from `copy` */
+};
+
+void tts_regionstore_begin(struct tts_regionstore *store, const struct tts_alloc *alloc)
+{
+    store->alloc = store->alloc ? store->alloc : alloc ? alloc : tts_alloc_libc();
+    for (size_t i = store->count; i-- > 0;) {
+        if (store->list[i].round == store->round)
+            continue;
+        close(store->list[i].fd);
+        if (i != --store->count)
+            store->list[i] = store->list[store->count];
+    }
+    store->round++;
+}
+
+void tts_regionstore_release(struct tts_regionstore *store)
+{
+    for (size_t i = 0; i < store->count; i++)
+        close(store->list[i].fd);
+    if (store->list)
+        store->alloc->free(store->alloc->ctx, store->list,
+                           store->capacity * sizeof *store->list);
+    *store = (struct tts_regionstore){0};
+}
+
+/* Returns the kept region with this id and inode, or NULL. An open file keeps its inode, so
+ * another file cannot have the number. */
+static struct tts_keptregion *find_kept_region(struct tts_regionstore *store, uint64_t id,
+                                               uint64_t device_no, uint64_t inode)
+{
+    for (size_t i = 0; store && i < store->count; i++) {
+        const struct tts_seenregion *seen = &store->list[i].seen;
+        if (seen->id == id && seen->inode == inode && seen->device_no == device_no &&
+            store->list[i].round != store->round)
+            return &store->list[i];
+    }
+    return NULL;
+}
+
+/* Reads a kept region again. Returns false if the file has no name any more, or if nothing can
+ * be said about it with the open descriptor. */
+static bool reread_region(struct tts_keptregion *kept)
+{
+    struct region_copy copy;
+    struct stat info;
+    if (fstat(kept->fd, &info) != 0 || info.st_nlink == 0)
+        return false;
+    bool has_size = (uint64_t)info.st_size == kept->seen.file_bytes;
+    if (has_size &&
+        tts_hostfile_reread(kept->fd, (char *)copy.bytes, kept->copy.len) ==
+            (ssize_t)kept->copy.len &&
+        memcmp(copy.bytes, kept->copy.bytes, kept->copy.len) == 0) {
+        note_file(&kept->seen, &info);
+        return true;
+    }
+    kept->seen = (struct tts_seenregion){.id = kept->seen.id};
+    read_region(kept->fd, &kept->copy, &kept->seen);
+    return kept->seen.state == TTS_SEENREGION_READ;
+}
+
+/* Keeps a region that could be read. Returns false if the caller must close `fd`. */
+static bool keep_region(struct tts_regionstore *store, int fd, const struct region_copy *copy,
+                        const struct tts_seenregion *region)
+{
+    if (!store || store->count == TTS_REGIONS_OPEN_MAX || region->state != TTS_SEENREGION_READ)
+        return false;
+    struct tts_keptregion *list = tts_alloc_grow(store->alloc, store->list, &store->capacity,
+                                                 store->count + 1, sizeof *list);
+    if (!list)
+        return false;
+    store->list = list;
+    list[store->count++] = (struct tts_keptregion){
+        .fd = fd, .round = store->round, .copy = *copy, .seen = *region};
+    return true;
+}
+
 /* --- a directory ------------------------------------------------------------------------ */
 
 /* The lowest ids of a directory, ascending. */
 struct region_ids {
     uint64_t ids[TTS_HOSTVIEW_REGIONS_MAX];
+    uint64_t inodes[TTS_HOSTVIEW_REGIONS_MAX];
     size_t count, seen;
 };
 
 struct region_dir {
     int fd;
+    uint64_t device_no;
+    struct tts_regionstore *store; /* NULL: nothing is kept */
     uint32_t private_of;
     struct tts_hostview *view;
 };
@@ -241,7 +327,7 @@ static bool parse_region_name(const char *name, uint64_t *out)
     return (digits[0] != '0' || count == 1) && tts_number_parse(digits, count, out) == TTS_OK;
 }
 
-static void insert_region_id(struct region_ids *list, uint64_t id)
+static void insert_region_id(struct region_ids *list, uint64_t id, uint64_t inode)
 {
     size_t at = 0, end = list->count;
     list->seen++;
@@ -259,7 +345,9 @@ static void insert_region_id(struct region_ids *list, uint64_t id)
     size_t kept =
         list->count < TTS_HOSTVIEW_REGIONS_MAX ? list->count : TTS_HOSTVIEW_REGIONS_MAX - 1;
     memmove(&list->ids[at + 1], &list->ids[at], (kept - at) * sizeof list->ids[0]);
+    memmove(&list->inodes[at + 1], &list->inodes[at], (kept - at) * sizeof list->inodes[0]);
     list->ids[at] = id;
+    list->inodes[at] = inode;
     list->count = kept + 1;
 }
 
@@ -272,7 +360,7 @@ static int list_region_ids(DIR *dir, struct region_ids *list)
         uint64_t id;
         bool may_be_region = entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN;
         if (may_be_region && parse_region_name(entry->d_name, &id))
-            insert_region_id(list, id);
+            insert_region_id(list, id, entry->d_ino);
         errno = 0;
     }
     return errno;
@@ -304,9 +392,27 @@ static struct tts_seenregion *insert_region(struct tts_hostview *view, uint64_t 
     return at;
 }
 
+/* Adds a region whose file is open from an earlier read. Returns TTS_E_NOT_FOUND if there is no
+ * such file, TTS_E_NOMEM. */
+static enum tts_status add_kept_region(const struct region_dir *dir, uint64_t id,
+                                       uint64_t inode)
+{
+    struct tts_keptregion *kept = find_kept_region(dir->store, id, dir->device_no, inode);
+    if (!kept || !reread_region(kept))
+        return TTS_E_NOT_FOUND;
+    struct tts_seenregion *region = insert_region(dir->view, id);
+    if (!region)
+        return TTS_E_NOMEM;
+    kept->round = dir->store->round;
+    *region = kept->seen;
+    region->private_of = dir->private_of;
+    return TTS_OK;
+}
+
 static enum tts_status add_region(const struct region_dir *dir, uint64_t id)
 {
     char name[sizeof name_prefix + TTS_NUMBER_MAX + sizeof name_suffix];
+    struct region_copy copy;
     struct stat info;
     snprintf(name, sizeof name, "%s%" PRIu64 "%s", name_prefix, id, name_suffix);
     int fd = openat(dir->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -324,15 +430,17 @@ static enum tts_status add_region(const struct region_dir *dir, uint64_t id)
         status = TTS_E_NOMEM;
         goto out;
     }
-    region->private_of = dir->private_of;
     note_file(region, &info);
     if (fd >= 0) {
-        read_region(fd, region);
+        read_region(fd, &copy, region);
     } else {
         bool denied = reason == EACCES || reason == EPERM;
         region->state = denied ? TTS_SEENREGION_NO_ACCESS : TTS_SEENREGION_FAILED;
         region->sys_errno = denied ? 0 : reason;
     }
+    if (keep_region(dir->store, fd, &copy, region))
+        fd = -1;
+    region->private_of = dir->private_of;
 out:
     if (fd >= 0)
         close(fd);
@@ -345,10 +453,13 @@ static enum tts_status add_regions(const struct region_dir *dir, const struct re
     enum tts_status status = TTS_OK;
     view->regions_left_out += list->seen - list->count;
     for (size_t i = 0; status == TTS_OK && i < list->count; i++) {
-        if (view->region_count < TTS_HOSTVIEW_REGIONS_MAX)
-            status = add_region(dir, list->ids[i]);
-        else
+        if (view->region_count == TTS_HOSTVIEW_REGIONS_MAX) {
             view->regions_left_out++;
+            continue;
+        }
+        status = add_kept_region(dir, list->ids[i], list->inodes[i]);
+        if (status == TTS_E_NOT_FOUND)
+            status = add_region(dir, list->ids[i]);
     }
     return status;
 }
@@ -378,7 +489,8 @@ static void note_list_errno(struct tts_hostview *view, uint32_t private_of, int 
 }
 
 enum tts_status tts_regions_read(struct tts_hostview *view, const char *root,
-                                 uint32_t private_of, struct tts_error *err)
+                                 uint32_t private_of, struct tts_regionstore *store,
+                                 struct tts_error *err)
 {
     struct region_ids list;
     list.count = list.seen = 0;
@@ -387,7 +499,12 @@ enum tts_status tts_regions_read(struct tts_hostview *view, const char *root,
     note_list_errno(view, private_of, reason);
     enum tts_status status = TTS_OK;
     if (dir) {
+        struct stat info;
         struct region_dir from = {.fd = dirfd(dir), .private_of = private_of, .view = view};
+        if (store && fstat(from.fd, &info) == 0) {
+            from.store = store;
+            from.device_no = info.st_dev;
+        }
         status = add_regions(&from, &list);
         closedir(dir);
     }

@@ -29,7 +29,7 @@ static void make_region(void)
     region_image_put_totals(&image, (const uint64_t[]){10, 0, 0, 0, 0, 0});
     host_put_bytes(REGION_PATH, image.bytes, image.len);
     tts_hostview_init(&view, NULL);
-    T_EQ(tts_regions_read(&view, host_root, 0, NULL), TTS_OK);
+    T_EQ(tts_regions_read(&view, host_root, 0, NULL, NULL), TTS_OK);
     T_EQ(view.region_count, 1);
     clean = (struct tts_regionclean){.region = &view.regions[0], .entry_count = 1};
 }

@@ -62,7 +62,7 @@ static void read_host_view(void)
 {
     tts_hostview_release(&view);
     tts_hostview_init(&view, NULL);
-    T_EQ(tts_regions_read(&view, host_root, 0, NULL), TTS_OK);
+    T_EQ(tts_regions_read(&view, host_root, 0, NULL, NULL), TTS_OK);
     T_EQ(view.region_count, 1);
     clean = (struct tts_regionclean){.region = &view.regions[0]};
     for (size_t i = 0; i < view.regions[0].slot_count; i++)

@@ -42,7 +42,7 @@ static struct tts_hostview read_view(void)
     struct tts_hostview view;
     struct tts_error err = {0};
     tts_hostview_init(&view, NULL);
-    T_EQ(tts_regions_read(&view, host_root, 0, &err), TTS_OK);
+    T_EQ(tts_regions_read(&view, host_root, 0, NULL, &err), TTS_OK);
     T_STR_EQ(err.text, "");
     T_EQ(view.regions_errno, 0);
     for (size_t i = 1; i < view.region_count; i++)
@@ -405,7 +405,7 @@ T_TEST(a_file_that_cannot_be_opened_tells_why)
         tts_hostview_init(&view, NULL);
         close(next);
         bool done = setrlimit(RLIMIT_NOFILE, &limit) == 0 &&
-                    tts_regions_read(&view, host_root, 0, NULL) == TTS_OK &&
+                    tts_regions_read(&view, host_root, 0, NULL, NULL) == TTS_OK &&
                     view.region_count == 1 && view.regions[0].state == TTS_SEENREGION_FAILED &&
                     view.regions[0].sys_errno == EMFILE;
         _exit(done ? 0 : 1);
@@ -420,22 +420,22 @@ T_TEST(a_directory_that_cannot_be_listed_is_no_failure_but_noted)
     struct tts_hostview view;
     host_new("no_shm");
     tts_hostview_init(&view, NULL);
-    T_EQ(tts_regions_read(&view, host_root, 0, NULL), TTS_OK);
+    T_EQ(tts_regions_read(&view, host_root, 0, NULL, NULL), TTS_OK);
     T_EQ(view.regions_errno, ENOENT);
     T_EQ(view.region_count, 0);
     host_dir("dev/shm");
-    T_EQ(tts_regions_read(&view, host_root, 0, NULL), TTS_OK);
+    T_EQ(tts_regions_read(&view, host_root, 0, NULL, NULL), TTS_OK);
     T_EQ(view.regions_errno, 0);
     char root[5000];
     memset(root, 'r', sizeof root - 1);
     root[sizeof root - 1] = '\0';
-    T_EQ(tts_regions_read(&view, root, 0, NULL), TTS_OK);
+    T_EQ(tts_regions_read(&view, root, 0, NULL, NULL), TTS_OK);
     T_EQ(view.regions_errno, ENAMETOOLONG);
     struct tts_seenprocess *process = tts_hostview_add_process(&view);
     process->pid = 12;
-    T_EQ(tts_regions_read(&view, host_root, 12, NULL), TTS_OK);
+    T_EQ(tts_regions_read(&view, host_root, 12, NULL, NULL), TTS_OK);
     T_EQ(view.processes[0].shm_errno, ENOENT);
-    T_EQ(tts_regions_read(&view, host_root, 13, NULL), TTS_OK);
+    T_EQ(tts_regions_read(&view, host_root, 13, NULL, NULL), TTS_OK);
     T_EQ(view.region_count, 0);
     tts_hostview_release(&view);
 }
@@ -455,7 +455,7 @@ T_TEST(private_directories_add_the_regions_that_the_host_does_not_have)
     tts_hostview_add_process(&view)->pid = 12;
     view.processes[0].shm_errno = EACCES;
     for (uint32_t pid = 12; pid <= 13; pid++)
-        T_EQ(tts_regions_read(&view, host_root, pid, NULL), TTS_OK);
+        T_EQ(tts_regions_read(&view, host_root, pid, NULL, NULL), TTS_OK);
     T_EQ(view.processes[0].shm_errno, 0);
     T_EQ(view.region_count, 4);
     static const struct {
@@ -471,6 +471,82 @@ T_TEST(private_directories_add_the_regions_that_the_host_does_not_have)
     tts_hostview_release(&view);
 }
 
+/* Reads the regions of the host in a new round of `store`. */
+static void read_round(struct tts_regionstore *store, struct tts_hostview *view)
+{
+    tts_regionstore_begin(store, NULL);
+    tts_hostview_reset(view);
+    T_EQ(tts_regions_read(view, host_root, 0, store, NULL), TTS_OK);
+}
+
+T_TEST(a_kept_region_is_read_again_if_its_bytes_or_its_file_change)
+{
+    struct tts_regionstore store = {0};
+    struct tts_hostview view;
+    new_host("kept");
+    tts_hostview_init(&view, NULL);
+    struct region_image image = small_image("v4");
+    put_image(7, &image);
+    for (int round = 0; round < 3; round++) {
+        read_round(&store, &view);
+        T_TRUE(view.region_count == 1 && store.count == 1);
+        T_EQ(view.regions[0].total.bytes[TTS_COUNTER_DRAM], 11);
+        T_EQ(view.regions[0].slots[0].pid, 4242);
+    }
+    /* Only the bytes change: not the time of the last change, nor that of the file. */
+    region_image_put64(&image, REGION_IMAGE_TOTALS, 12);
+    put_image(7, &image);
+    read_round(&store, &view);
+    T_EQ(view.regions[0].total.bytes[TTS_COUNTER_DRAM], 12);
+    /* Another file takes the name. */
+    T_EQ(rename(host_path(region_path(7)), host_path("old")), 0);
+    region_image_put64(&image, REGION_IMAGE_TOTALS, 13);
+    put_image(7, &image);
+    read_round(&store, &view);
+    T_EQ(view.regions[0].total.bytes[TTS_COUNTER_DRAM], 13);
+    /* A process begins to initialise the region, and then is done. */
+    region_image_put32(&image, REGION_IMAGE_INIT_STATE, 1);
+    put_image(7, &image);
+    read_round(&store, &view);
+    T_TRUE(view.region_count == 1 && view.regions[0].state == TTS_SEENREGION_INITIALISING);
+    host_put_bytes(region_path(7), "", 0);
+    read_round(&store, &view);
+    T_TRUE(view.region_count == 1 && view.regions[0].state == TTS_SEENREGION_EMPTY);
+    image = small_image("v1k");
+    put_image(7, &image);
+    read_round(&store, &view);
+    T_STR_EQ(view.regions[0].layout, "v1k");
+    T_EQ(unlink(host_path(region_path(7))), 0);
+    read_round(&store, &view);
+    T_EQ(view.region_count, 0);
+    read_round(&store, &view);
+    T_EQ(store.count, 0);
+    tts_regionstore_release(&store);
+    tts_hostview_release(&view);
+}
+
+T_TEST(a_region_with_two_names_is_two_regions_and_a_private_one_is_one)
+{
+    struct tts_regionstore store = {0};
+    struct tts_hostview view;
+    new_host("two_names");
+    tts_hostview_init(&view, NULL);
+    struct region_image image = small_image("v3");
+    put_image(7, &image);
+    T_EQ(link(host_path(region_path(7)), host_path("dev/shm/tt_device_8_memory")), 0);
+    host_dir("proc/12/root/dev");
+    T_EQ(symlink(host_path("dev/shm"), host_path("proc/12/root/dev/shm")), 0);
+    for (int round = 0; round < 3; round++) {
+        read_round(&store, &view);
+        T_EQ(tts_regions_read(&view, host_root, 12, &store, NULL), TTS_OK);
+        T_EQ(view.region_count, 2);
+        T_TRUE(view.regions[0].id == 7 && view.regions[0].is_id_confirmed);
+        T_TRUE(view.regions[1].id == 8 && !view.regions[1].is_id_confirmed);
+    }
+    tts_regionstore_release(&store);
+    tts_hostview_release(&view);
+}
+
 T_TEST(regions_beyond_the_limit_are_counted)
 {
     new_host("limit");
@@ -482,7 +558,7 @@ T_TEST(regions_beyond_the_limit_are_counted)
     T_EQ(view.region_count, TTS_HOSTVIEW_REGIONS_MAX);
     T_EQ(view.regions_left_out, 3);
     T_EQ(view.regions[TTS_HOSTVIEW_REGIONS_MAX - 1].id, TTS_HOSTVIEW_REGIONS_MAX);
-    T_EQ(tts_regions_read(&view, host_root, 12, NULL), TTS_OK);
+    T_EQ(tts_regions_read(&view, host_root, 12, NULL, NULL), TTS_OK);
     T_EQ(view.region_count, TTS_HOSTVIEW_REGIONS_MAX);
     T_EQ(view.regions_left_out, 4);
     tts_hostview_release(&view);
@@ -499,9 +575,9 @@ T_TEST(a_missing_allocation_is_told)
     heap_init(&heap);
     heap.fail_at = 1;
     tts_hostview_init(&view, &heap.alloc);
-    T_EQ(tts_regions_read(&view, host_root, 0, &err), TTS_E_NOMEM);
+    T_EQ(tts_regions_read(&view, host_root, 0, NULL, &err), TTS_E_NOMEM);
     T_EQ(err.status, TTS_E_NOMEM);
-    T_EQ(tts_regions_read(&view, host_root, 0, &err), TTS_OK);
+    T_EQ(tts_regions_read(&view, host_root, 0, NULL, &err), TTS_OK);
     T_EQ(view.region_count, 1);
     tts_hostview_release(&view);
     T_EQ(heap.live_blocks, 0);
@@ -621,7 +697,7 @@ T_TEST(a_region_may_be_truncated_deleted_replaced_and_overwritten_while_it_is_re
     tts_hostview_init(&view, NULL);
     for (uint64_t end = now_ms() + 800; now_ms() < end;) {
         tts_hostview_reset(&view);
-        T_EQ(tts_regions_read(&view, host_root, 0, NULL), TTS_OK);
+        T_EQ(tts_regions_read(&view, host_root, 0, NULL, NULL), TTS_OK);
         T_TRUE(view.region_count <= 1);
         if (view.region_count == 1) {
             check_region(&view.regions[0]);
