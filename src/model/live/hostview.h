@@ -186,7 +186,8 @@ struct tts_seenprocess {
     /* Nodes N of /dev/tenstorrent/N that the process has open; known only for processes of the
      * same user, or as root. */
     bool nodes_known;
-    uint64_t nodes; /* bit N, for N below 64 */
+    uint64_t nodes;      /* bit N, for N below 64 */
+    bool has_unsure_log; /* a buffer log may belong to the process, and is not used */
     /* Why the /dev/shm of the process cannot be listed; 0: listed, or not tried. */
     int shm_errno;
 };

@@ -7,6 +7,7 @@
 #include "sources/hostfile.h"
 #include "sources/live/bufferlog.h"
 #include "sources/live/meshlog.h"
+#include "sources/live/startuplog.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,6 +28,10 @@ enum {
 };
 
 #define SECOND_NS (UINT64_C(1000) * 1000 * 1000)
+/* The start of a process is known to two seconds, because the boot time has whole seconds. A
+ * runtime that starts more than an hour after its process cannot be told from another one. */
+#define START_SLACK_NS (2 * SECOND_NS)
+#define STARTUP_MAX_NS (3600 * SECOND_NS)
 #define LOG_DIR "generated/inspector"
 #define BUFFERS_NAME "mesh_buffers_log.yaml"
 #define MESHES_NAME "mesh_devices_log.yaml"
@@ -50,9 +55,9 @@ struct tts_inspector {
     struct tts_bufferlog *buffers; /* NULL before a log is found */
     struct tts_meshlog *meshes;    /* like `buffers` */
     bool is_open_file;
-    bool clock_known;
-    uint64_t clock_shift; /* time since 1970 less the clock of the runtime, modulo 2^64 */
-    uint64_t search_ns;   /* time of the last search */
+    bool is_unsure; /* a log has the right name, but may belong to another process */
+    struct tts_startuplog startup;
+    uint64_t search_ns; /* time of the last search */
     uint64_t wait_seconds;
 };
 
@@ -225,29 +230,41 @@ static void check_open_file(int fds, const char *name, bool is_second,
         note_open_log(&search->meshes, name, is_deleted);
 }
 
-/* Looks at the files that the process has open. Returns whether the log is among these files.
- */
-static bool search_open_files(int proc_dir, struct log_search *search)
+enum open_files { OPEN_FOUND, OPEN_NONE, OPEN_UNKNOWN };
+
+/* Looks at all files that the process has open. Returns OPEN_UNKNOWN if the files cannot be
+ * listed, or are too many. */
+static enum open_files list_open_files(int proc_dir, bool is_second, struct log_search *search)
+{
+    int fd = openat(proc_dir, "fd", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    DIR *fds = fd >= 0 ? fdopendir(fd) : NULL;
+    struct dirent *entry;
+    int count = 0;
+    if (!fds) {
+        if (fd >= 0)
+            close(fd);
+        return OPEN_UNKNOWN;
+    }
+    errno = 0;
+    for (; count < LOG_FDS_MAX && (entry = readdir(fds)); count++) {
+        check_open_file(fd, entry->d_name, is_second, search);
+        errno = 0;
+    }
+    bool is_whole = count < LOG_FDS_MAX && errno == 0;
+    closedir(fds);
+    if (search->buffers.name[0] != '\0')
+        return OPEN_FOUND;
+    return is_whole ? OPEN_NONE : OPEN_UNKNOWN;
+}
+
+/* Looks for the log among the files that the process has open. */
+static enum open_files search_open_files(int proc_dir, struct log_search *search)
 {
     search->buffers = (struct open_log){.name = ""};
     search->meshes = (struct open_log){.name = ""};
     search->found.dir_len = 0;
-    for (int round = 0; round < 2; round++) {
-        int fd = openat(proc_dir, "fd", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-        DIR *fds = fd >= 0 ? fdopendir(fd) : NULL;
-        struct dirent *entry;
-        if (!fds) {
-            if (fd >= 0)
-                close(fd);
-            return false;
-        }
-        for (int i = 0; i < LOG_FDS_MAX && (entry = readdir(fds)); i++)
-            check_open_file(fd, entry->d_name, round == 1, search);
-        closedir(fds);
-        if (search->buffers.name[0] == '\0')
-            return false;
-    }
-    return true;
+    enum open_files found = list_open_files(proc_dir, false, search);
+    return found == OPEN_FOUND ? list_open_files(proc_dir, true, search) : found;
 }
 
 /* Finds the value of TT_METAL_LOGS_PATH in the environment that the process began with. Returns
@@ -303,47 +320,41 @@ static int open_beside_log(int root_dir, const struct log_name *log, const char 
     return tts_hostfile_open_beneath(root_dir, path, info);
 }
 
-/* Reads how the clock of the runtime relates to the time since 1970. */
-static void read_inspector_clock(struct tts_inspector *inspector, int root_dir,
-                                 const struct log_name *log)
+/* Reads when the runtime that wrote the log started. */
+static void read_startup(int root_dir, const struct log_name *log, struct tts_startuplog *out)
 {
     char text[STARTUP_BYTES];
     struct stat info;
-    uint64_t system_ns = 0, clock_ns = 0;
-    unsigned known = 0;
     int fd = open_beside_log(root_dir, log, "startup.yaml", &info);
-    inspector->clock_known = false;
+    *out = (struct tts_startuplog){.is_known = false};
     if (fd < 0)
         return;
     ssize_t got = tts_hostfile_reread(fd, text, sizeof text);
     close(fd);
-    for (size_t at = 0, len = got > 0 ? (size_t)got : 0; at < len;) {
-        const char *end = memchr(text + at, '\n', len - at);
-        size_t line_len = end ? (size_t)(end - text) - at : len - at;
-        struct tts_inspectline line =
-            tts_inspectline_parse((struct tts_span){text + at, line_len});
-        at += line_len + 1;
-        if (line.kind != TTS_INSPECTLINE_FIELD)
-            continue;
-        if (tts_span_is(line.name, "system_clock_ns") &&
-            tts_inspectline_number(line.value, INT64_MAX, &system_ns))
-            known |= 1;
-        if (tts_span_is(line.name, "high_resolution_clock_ns") &&
-            tts_inspectline_number(line.value, INT64_MAX, &clock_ns))
-            known |= 2;
-    }
-    inspector->clock_known = known == 3;
-    inspector->clock_shift = system_ns - clock_ns;
+    tts_startuplog_parse(text, got > 0 ? (size_t)got : 0, out);
 }
 
-/* Returns whether a file that was found by its name can be the log of the process: a log of an
- * earlier process in the same directory is older. */
-static bool is_plausible_log(const struct stat *info, const struct tts_seenprocess *process)
+enum log_owner { LOG_OWN, LOG_OF_OTHER, LOG_UNSURE };
+
+/* Judges a file that was found by its name. The directory may have the log of a process that
+ * ended: then the file, or the runtime that wrote the file, is older than the process. A
+ * runtime that started later can be that of another process. */
+static enum log_owner judge_named_log(const struct stat *info,
+                                      const struct tts_startuplog *startup,
+                                      const struct tts_seenprocess *process)
 {
     uint64_t changed_ns =
         (uint64_t)info->st_mtim.tv_sec * SECOND_NS + (uint64_t)info->st_mtim.tv_nsec;
-    return (!process->start_known || changed_ns >= process->start_ns) &&
-           (!process->uid_known || info->st_uid == process->uid);
+    if (process->uid_known && info->st_uid != process->uid)
+        return LOG_OF_OTHER;
+    if (!process->start_known)
+        return LOG_UNSURE;
+    if (changed_ns < process->start_ns ||
+        (startup->is_known && startup->system_ns + START_SLACK_NS < process->start_ns))
+        return LOG_OF_OTHER;
+    bool is_soon =
+        startup->is_known && startup->system_ns <= process->start_ns + STARTUP_MAX_NS;
+    return is_soon ? LOG_OWN : LOG_UNSURE;
 }
 
 /* Forgets the contents of the logs. Makes the readers of the logs if there are none. */
@@ -375,7 +386,7 @@ static void follow_beside(struct tts_inspector *inspector, int proc_dir,
     if (meshes >= 0)
         follow_log_file(&inspector->meshes_file, meshes, &beside);
     if (!search->buffers.is_deleted)
-        read_inspector_clock(inspector, root_dir, &search->found);
+        read_startup(root_dir, &search->found, &inspector->startup);
     if (root_dir >= 0)
         close(root_dir);
 }
@@ -394,7 +405,7 @@ static enum tts_status adopt_logs(struct tts_inspector *inspector, int proc_dir,
     if (is_new) {
         follow_log_file(file, fd, info);
         close_followed(&inspector->meshes_file);
-        inspector->clock_known = false;
+        inspector->startup.is_known = false;
         inspector->wait_seconds = 0;
     } else {
         close(fd);
@@ -404,25 +415,43 @@ static enum tts_status adopt_logs(struct tts_inspector *inspector, int proc_dir,
     return TTS_OK;
 }
 
+/* Opens the log by its name. Returns the descriptor, or -1. */
+static int open_named_log(struct tts_inspector *inspector, int proc_dir,
+                          const struct tts_seenprocess *process, struct log_search *search,
+                          struct stat *info)
+{
+    struct tts_startuplog startup;
+    if (!guess_log_name(inspector->alloc, proc_dir, &search->found))
+        return -1;
+    int root_dir = tts_hostfile_open_dir(proc_dir, "root");
+    int fd = open_beside_log(root_dir, &search->found, BUFFERS_NAME, info);
+    read_startup(root_dir, &search->found, &startup);
+    if (root_dir >= 0)
+        close(root_dir);
+    if (fd < 0)
+        return -1;
+    enum log_owner owner = judge_named_log(info, &startup, process);
+    inspector->is_unsure = owner == LOG_UNSURE;
+    if (owner == LOG_OWN)
+        return fd;
+    close(fd);
+    return -1;
+}
+
 static enum tts_status search_logs(struct tts_inspector *inspector, int proc_dir,
                                    const struct tts_seenprocess *process)
 {
     struct log_search search;
     struct stat info;
     int fd = -1;
-    if (search_open_files(proc_dir, &search)) {
+    enum open_files found = search_open_files(proc_dir, &search);
+    inspector->is_unsure = false;
+    if (found == OPEN_FOUND) {
         fd = tts_hostfile_open_linked(proc_dir, search.buffers.name, &info);
         inspector->is_open_file = inspector->is_open_file || fd >= 0;
-    } else if (guess_log_name(inspector->alloc, proc_dir, &search.found)) {
-        int root_dir = tts_hostfile_open_dir(proc_dir, "root");
-        fd = open_beside_log(root_dir, &search.found, BUFFERS_NAME, &info);
-        if (root_dir >= 0)
-            close(root_dir);
-        if (fd >= 0 && !is_plausible_log(&info, process)) {
-            close(fd);
-            fd = -1;
-        }
-    }
+    } else if (found == OPEN_UNKNOWN) {
+        fd = open_named_log(inspector, proc_dir, process, &search, &info);
+    } /* else no log: the runtime keeps its log open */
     return fd < 0 ? TTS_OK : adopt_logs(inspector, proc_dir, &search, fd, &info);
 }
 
@@ -497,8 +526,11 @@ void tts_inspector_fill(struct tts_inspector *inspector, struct tts_seenbuffers 
     out->is_complete = out->is_complete && is_read_up(&inspector->buffers_file);
     out->devices_known = out->devices_known && is_read_up(&inspector->meshes_file);
     out->update_known =
-        inspector->clock_known && tts_bufferlog_last_event(inspector->buffers, &clock_ns);
-    out->update_ns = out->update_known ? clock_ns + inspector->clock_shift : 0;
+        inspector->startup.is_known && tts_bufferlog_last_event(inspector->buffers, &clock_ns);
+    out->update_ns =
+        out->update_known
+            ? clock_ns + (inspector->startup.system_ns - inspector->startup.clock_ns)
+            : 0;
 }
 
 bool tts_inspector_is_same(const struct tts_inspector *a, const struct tts_inspector *b)
@@ -511,4 +543,9 @@ bool tts_inspector_is_same(const struct tts_inspector *a, const struct tts_inspe
 bool tts_inspector_is_open_file(const struct tts_inspector *inspector)
 {
     return inspector->is_open_file;
+}
+
+bool tts_inspector_is_unsure(const struct tts_inspector *inspector)
+{
+    return inspector->is_unsure;
 }

@@ -2,8 +2,9 @@
  * follows them: mesh_buffers_log.yaml, mesh_devices_log.yaml and startup.yaml.
  *
  * The log is looked for in the open files of the process, because a stream stays open and a
- * name may lead to the log of another process. If no open file is the log, its name is made
- * from TT_METAL_LOGS_PATH or from the current directory of the process, below its root.
+ * name may lead to the log of another process. Only if the open files cannot be listed, the
+ * name of the log is made from TT_METAL_LOGS_PATH or from the current directory of the process,
+ * below its root, and startup.yaml must say that the log began after the process.
  *
  * A process without a log is searched again after 1, 2, 4 ... 64 seconds.
  *
@@ -37,3 +38,6 @@ void tts_inspector_fill(struct tts_inspector *inspector, struct tts_seenbuffers 
 bool tts_inspector_is_same(const struct tts_inspector *a, const struct tts_inspector *b);
 /* Returns whether the log was found among the open files of the process, not by its name. */
 bool tts_inspector_is_open_file(const struct tts_inspector *inspector);
+/* Returns whether there is a log with the right name that is not used, because the log may
+ * belong to another process. */
+bool tts_inspector_is_unsure(const struct tts_inspector *inspector);

@@ -304,6 +304,8 @@ static void read_process_logs(struct tts_livehost *host, struct tts_hostview *vi
         log->is_found =
             tts_inspector_read(log->inspector, tts_liveprocs_dir(host->procs, log->pid),
                                process, view->time_ns, budget / wanted) == TTS_OK;
+        view->processes[process - view->processes].has_unsure_log =
+            !log->is_found && tts_inspector_is_unsure(log->inspector);
     }
 }
 

@@ -74,6 +74,22 @@ static enum tts_status look(uint64_t seconds)
     return look_at_most(seconds, UINT64_MAX);
 }
 
+/* Makes the list of open files unreadable, so that the log is looked for by its name. */
+static void hide_open_files(void)
+{
+    T_EQ(rmdir(host_path(host_process(PID, "fd"))), 0);
+}
+
+/* Writes when the runtime started. */
+static void put_startup(const char *path, uint64_t seconds)
+{
+    char text[200];
+    snprintf(text, sizeof text,
+             "startup_time:\n  system_clock_ns: %" PRIu64 "\n  high_resolution_clock_ns: 400\n",
+             seconds * SECOND);
+    host_put(path, text);
+}
+
 /* Adds an open file to the process. */
 static void add_open(uint32_t fd, const char *path)
 {
@@ -222,17 +238,20 @@ T_TEST(the_name_of_a_log_comes_from_the_environment_or_the_directory_below_the_r
     static const char environ[] = "A=1\0TT_METAL_LOGS_PATH=/logs\0B=2";
     static const char relative[] = "TT_METAL_LOGS_PATH=logs\0";
     begin("names");
+    hide_open_files();
+    process.start_known = true;
+    process.start_ns = 1000 * SECOND;
     host_dir("c/logs/generated/inspector");
     host_dir("c/home/generated/inspector");
     host_dir("c/home/logs/generated/inspector");
     host_put("c/logs/generated/inspector/mesh_buffers_log.yaml", event(1, 10));
     host_put("c/logs/generated/inspector/mesh_devices_log.yaml",
              "- mesh_device_created:\n  mesh_id: 1\n  devices: [8]\n");
-    host_put("c/logs/generated/inspector/startup.yaml",
-             "startup_time:\n  system_clock_iso: '2026-01-01T00:00:00Z'\n"
-             "  system_clock_ns: 1000\n  high_resolution_clock_ns: 400\n");
     host_put("c/home/generated/inspector/mesh_buffers_log.yaml", event(1, 20));
     host_put("c/home/logs/generated/inspector/mesh_buffers_log.yaml", event(1, 30));
+    put_startup("c/logs/generated/inspector/startup.yaml", 1010);
+    put_startup("c/home/generated/inspector/startup.yaml", 1010);
+    put_startup("c/home/logs/generated/inspector/startup.yaml", 1010);
     T_EQ(symlink(host_path("c"), host_path(host_process(PID, "root"))), 0);
     T_EQ(symlink("/home", host_path(host_process(PID, "cwd"))), 0);
     T_EQ(look(0), TTS_OK);
@@ -243,7 +262,7 @@ T_TEST(the_name_of_a_log_comes_from_the_environment_or_the_directory_below_the_r
     host_put_bytes(host_process(PID, "environ"), environ, sizeof environ);
     T_EQ(look(0), TTS_OK);
     T_TRUE(seen.bytes[TTS_POOL_L1] == 10 && seen.devices_known && seen.devices[0] == 8);
-    T_TRUE(seen.update_known && seen.update_ns == 501 - 400 + 1000);
+    T_TRUE(seen.update_known && seen.update_ns == 1010 * SECOND + 501 - 400);
     end();
 
     T_EQ(tts_inspector_new(NULL, &inspector, NULL), TTS_OK);
@@ -253,29 +272,79 @@ T_TEST(the_name_of_a_log_comes_from_the_environment_or_the_directory_below_the_r
     end();
 }
 
-T_TEST(a_log_of_an_earlier_process_or_another_user_is_not_taken)
+/* Makes a log that is found only by its name, and was changed at 1000 s. */
+static void begin_named(const char *name)
 {
     struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    begin("earlier");
+    begin(name);
+    hide_open_files();
     host_put(BUFFERS, event(1, 10));
     T_EQ(symlink(host_root, host_path(host_process(PID, "root"))), 0);
     T_EQ(symlink("/work", host_path(host_process(PID, "cwd"))), 0);
     T_EQ(utimensat(AT_FDCWD, host_path(BUFFERS), old, 0), 0);
-    process.start_known = true;
+    process.start_known = process.uid_known = true;
+    process.start_ns = 900 * SECOND;
+    process.uid = getuid();
+}
+
+T_TEST(a_log_of_an_earlier_process_or_another_user_is_not_taken)
+{
+    begin_named("earlier");
+    put_startup(LOGS "startup.yaml", 910);
     process.start_ns = 1001 * SECOND;
     T_EQ(look(0), TTS_E_NOT_FOUND);
-    process.start_ns = 1000 * SECOND;
-    process.uid_known = true;
+    process.start_ns = 900 * SECOND;
     process.uid = getuid() + 1;
     T_EQ(look(1), TTS_E_NOT_FOUND);
+    T_TRUE(!tts_inspector_is_unsure(inspector));
     process.uid = getuid();
     T_EQ(look(2), TTS_OK);
+    end();
+}
+
+T_TEST(a_killed_process_that_wrote_after_the_start_of_a_live_one_keeps_its_log)
+{
+    begin_named("killed");
+    put_startup(LOGS "startup.yaml", 800); /* the process started at 900 */
+    T_EQ(look(0), TTS_E_NOT_FOUND);
+    T_TRUE(!tts_inspector_is_unsure(inspector));
+    end();
+}
+
+T_TEST(a_process_that_does_not_have_the_log_open_has_no_log)
+{
+    begin_named("not_open");
+    put_startup(LOGS "startup.yaml", 910);
+    host_dir(host_process(PID, "fd"));
+    T_EQ(look(0), TTS_E_NOT_FOUND);
+    T_TRUE(!tts_inspector_is_unsure(inspector));
+    end();
+}
+
+T_TEST(a_log_whose_owner_cannot_be_told_is_not_taken_but_told)
+{
+    begin_named("unsure");
+    T_EQ(look(0), TTS_E_NOT_FOUND);
+    T_TRUE(tts_inspector_is_unsure(inspector)); /* no startup.yaml */
+    put_startup(LOGS "startup.yaml", 900 + 3601);
+    T_EQ(look(1), TTS_E_NOT_FOUND);
+    T_TRUE(tts_inspector_is_unsure(inspector));
+    process.start_known = false;
+    put_startup(LOGS "startup.yaml", 910);
+    T_EQ(look(2), TTS_E_NOT_FOUND);
+    T_TRUE(tts_inspector_is_unsure(inspector));
+    process.start_known = true;
+    T_EQ(look(4), TTS_OK);
+    T_TRUE(!tts_inspector_is_unsure(inspector));
     end();
 }
 
 T_TEST(names_do_not_lead_out_of_the_root_of_the_process)
 {
     begin("escape");
+    hide_open_files();
+    process.start_known = true;
+    put_startup(LOGS "startup.yaml", 10);
     host_put(BUFFERS, event(1, 10));
     host_dir("c/home/generated");
     T_EQ(symlink(host_path("c"), host_path(host_process(PID, "root"))), 0);
