@@ -34,15 +34,6 @@ static const struct tts_livedevice *find_region_device(const struct tts_livefram
     return NULL;
 }
 
-static const struct tts_seenchip *find_device_chip(const struct tts_hostview *view,
-                                                   const struct tts_livedevice *device)
-{
-    for (size_t i = 0; device && device->node_known && i < view->chip_count; i++)
-        if (view->chips[i].node == device->node)
-            return &view->chips[i];
-    return NULL;
-}
-
 /* Returns the state of the processes with the number of the entry. If they differ, no process
  * is dead. */
 static enum tts_liveprocess_state state_of_slot(const struct tts_livedevice *device,
@@ -139,7 +130,7 @@ static bool plan_region(const struct tts_hostview *view, const struct tts_livefr
     if (region->state != TTS_SEENREGION_READ)
         return true;
     const struct tts_livedevice *device = find_region_device(frame, region->id);
-    const struct tts_seenchip *chip = find_device_chip(view, device);
+    const struct tts_seenchip *chip = tts_chipid_find(view, region->id);
     struct tts_chipholders holders;
     bool is_dead[TTS_HOSTVIEW_SLOTS] = {false};
     size_t live = 0;

@@ -15,6 +15,9 @@
 struct owner_room {
     struct tts_chipholders holders;
     bool is_owner[TTS_HOSTVIEW_HOLDERS_MAX]; /* this holder owns a slot of the device */
+    /* This holder owns a slot of a newer region of the chip, so it owns none of this region. */
+    bool is_newer[TTS_HOSTVIEW_HOLDERS_MAX];
+    bool is_older;     /* the chip has a newer region with another id */
     bool is_simulated; /* no list names the processes of a simulated chip */
     uint64_t nodes;    /* the device nodes that an owner has open, one of them at least */
 };
@@ -45,6 +48,16 @@ static void find_owners(const struct tts_hostview *view, const struct tts_seench
         room->nodes = chip->node < 64 ? UINT64_C(1) << chip->node : UINT64_MAX;
     tts_chipholders_find(view, chip, &room->holders);
 }
+
+/* A region in the order of the screen: by node, then by id. Regions without a chip come last.
+ */
+struct placed_region {
+    const struct tts_seenregion *region;
+    const struct tts_seenchip *chip; /* NULL: the region matches no chip of this host */
+    bool is_by_owner;                /* the chip was found by a process that uses both */
+    bool is_older;                   /* the chip has a newer region with another id */
+    const struct placed_region *newest, *last; /* if is_older: that region, and the last one */
+};
 
 /* ---- slots ---- */
 
@@ -109,18 +122,23 @@ static enum tts_livereason reason_of_room(const struct tts_hostview *view,
 }
 
 /* Finds the owner of a slot among the holders. Returns NULL if no holder fits; *count is the
- * number of holders that fit. */
+ * number of holders that fit. Sets *is_newer if one fits that uses a newer region. */
 static const struct tts_seenprocess *find_slot_owner(const struct tts_hostview *view,
                                                      const struct tts_seenregion *region,
                                                      const struct tts_seenslot *slot,
-                                                     struct owner_room *room, uint32_t *count)
+                                                     struct owner_room *room, uint32_t *count,
+                                                     bool *is_newer)
 {
     const struct tts_seenprocess *owner = NULL;
     *count = 0;
+    *is_newer = false;
     for (unsigned at = tts_chipholders_first(&room->holders, (uint32_t)slot->pid); at != 0;
          at = room->holders.next[at - 1]) {
         const struct tts_seenprocess *process = room->holders.processes[at - 1];
         if (!is_slot_of(view, region, slot, process))
+            continue;
+        *is_newer |= room->is_newer[at - 1];
+        if (room->is_newer[at - 1])
             continue;
         if (!owner)
             room->is_owner[at - 1] = true;
@@ -157,12 +175,18 @@ static void set_slot_process(const struct tts_hostview *view,
                              struct tts_liveprocess *out)
 {
     uint32_t count;
-    const struct tts_seenprocess *owner = find_slot_owner(view, region, slot, room, &count);
+    bool is_newer;
+    const struct tts_seenprocess *owner =
+        find_slot_owner(view, region, slot, room, &count, &is_newer);
     memccpy(out->name, slot->name, '\0', sizeof out->name);
     if (owner) {
         tts_liveprocess_set_facts(out, owner);
         out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, owner);
         out->shared_by = count;
+    } else if (is_newer) {
+        out->state = TTS_LIVEPROCESS_DEAD;
+        out->container_pid_known = true;
+        out->container_pid = (uint32_t)slot->pid;
     } else {
         set_namesake(view, region, slot, room, out);
     }
@@ -271,6 +295,17 @@ static enum tts_status add_untracked_holders(struct tts_liveframe *frame,
     return TTS_OK;
 }
 
+/* Adds what is not known about the holders of a device. */
+static void set_holder_caveats(struct tts_livedevice *device, const struct owner_room *room)
+{
+    for (size_t i = 0; i < room->holders.count; i++) {
+        if (room->holders.processes[i]->has_unsure_log)
+            device->caveats |= TTS_CAVEAT_UNSURE_LOG;
+        if (room->holders.processes[i]->shm_errno != 0)
+            device->caveats |= TTS_CAVEAT_SHM_HIDDEN;
+    }
+}
+
 /* Says why a region cannot be read. */
 static void set_unreadable(struct tts_livedevice *device, const struct tts_seenregion *region)
 {
@@ -321,13 +356,15 @@ static void set_region_caveats(struct tts_livedevice *device,
         device->caveats |= TTS_CAVEAT_CB_CACHED;
     if (region->private_of)
         device->caveats |= TTS_CAVEAT_PRIVATE;
+    if (!region->is_id_confirmed)
+        device->caveats |= TTS_CAVEAT_ID_DIFFERS;
 }
 
 /* The sums over the regions of one device. */
 struct region_sum {
     struct tts_counters total, owned, dead;
     uint64_t references;
-    size_t live, not_visible, readable;
+    size_t live, not_visible, readable, unreadable;
 };
 
 /* A slot and its sum of bytes. */
@@ -399,6 +436,7 @@ static enum tts_status add_region(struct judge *judge, const struct tts_seenregi
     device->unique_id = region->id;
     device->layout = region->layout;
     if (region->state != TTS_SEENREGION_READ) {
+        sum->unreadable++;
         if (sum->readable == 0)
             set_unreadable(device, region);
         return TTS_OK;
@@ -440,7 +478,13 @@ static void set_region_state(const struct tts_hostview *view, const struct owner
         device->state = TTS_LIVE_LIVE;
     } else if (sum->not_visible > 0) {
         device->state = TTS_LIVE_LIVE;
-    } else if (sum->references == 0 && !(device->node_known && room->holders.is_open)) {
+    } else if (sum->references > 0 && room->is_older) {
+        device->state = TTS_LIVE_PHANTOM;
+        device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;
+        snprintf(device->reason, sizeof device->reason,
+                 "the board has a newer memory region with another id");
+    } else if (sum->references == 0 &&
+               (room->is_older || !(device->node_known && room->holders.is_open))) {
         device->state = TTS_LIVE_IDLE;
         device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;
     } else if (sum->references > 0 && reason != TTS_LIVEREASON_NONE) {
@@ -459,13 +503,6 @@ static void set_region_state(const struct tts_hostview *view, const struct owner
     }
 }
 
-/* A region in the order of the screen: by node, then by id. Regions without a chip come last.
- */
-struct placed_region {
-    const struct tts_seenregion *region;
-    const struct tts_seenchip *chip; /* NULL: the region matches no chip of this host */
-};
-
 /* A region that no process uses says nothing about a process that has the chip open. */
 static void forget_zeros(struct tts_livedevice *device)
 {
@@ -475,6 +512,27 @@ static void forget_zeros(struct tts_livedevice *device)
             pool->allocated_known = pool->free_known = pool->free_is_limit = false;
     }
     device->cb_known = device->cb_known && device->cb_bytes > 0;
+}
+
+/* Finds the holders that own a slot of the newest region of the chip. The holders of
+ * `room` have the same order, because the chip is the same. */
+static void set_newer_owners(const struct tts_hostview *view,
+                             const struct placed_region *regions, struct owner_room *room)
+{
+    struct owner_room newest;
+    uint32_t count;
+    bool is_newer;
+    room->is_older = true;
+    find_owners(view, regions[0].chip, regions[0].region->id, &newest);
+    for (const struct placed_region *at = regions[0].newest;
+         at->chip == regions[0].chip && at->region->id == regions[0].newest->region->id; at++) {
+        for (size_t k = 0; k < at->region->slot_count; k++)
+            find_slot_owner(view, at->region, &at->region->slots[k], &newest, &count,
+                            &is_newer);
+        if (at == regions[0].last)
+            break;
+    }
+    memcpy(room->is_newer, newest.is_owner, sizeof room->is_newer);
 }
 
 /* Makes the device of regions[0..count), which have the same id and the same chip. */
@@ -490,9 +548,13 @@ static enum tts_status judge_regions(struct judge *judge, const struct placed_re
     if (chip)
         set_chip_facts(judge, device, chip);
     find_owners(judge->view, chip, regions[0].region->id, &room);
+    if (regions[0].is_older)
+        set_newer_owners(judge->view, regions, &room);
     for (size_t i = 0; i < count; i++)
         if (add_region(judge, regions[i].region, &room, device, &sum) != TTS_OK)
             return TTS_E_NOMEM;
+    if (sum.readable > 0 && sum.unreadable > 0)
+        device->caveats |= TTS_CAVEAT_PART_REGION;
     if (sum.readable > 0) {
         set_region_state(judge->view, &room, &sum, device);
         /* Without a process, also the bytes that belong to no entry are left over. */
@@ -505,6 +567,13 @@ static enum tts_status judge_regions(struct judge *judge, const struct placed_re
         device->caveats |= TTS_CAVEAT_NO_BOARD;
         return TTS_OK;
     }
+    if (regions[0].is_older) {
+        device->caveats |= TTS_CAVEAT_OLDER_ID;
+        return TTS_OK;
+    }
+    if (regions[0].is_by_owner)
+        device->caveats |= TTS_CAVEAT_BY_OWNER;
+    set_holder_caveats(device, &room);
     return add_untracked_holders(judge->frame, device, &room);
 }
 
@@ -517,6 +586,7 @@ static enum tts_status judge_bare_chip(struct judge *judge, const struct tts_see
         return TTS_E_NOMEM;
     set_chip_facts(judge, device, chip);
     find_owners(judge->view, chip, chip->asic_id, &room);
+    set_holder_caveats(device, &room);
     bool is_held = room.holders.is_open;
     device->state = is_held ? TTS_LIVE_LIVE : TTS_LIVE_IDLE;
     if (is_held) {
@@ -541,6 +611,91 @@ static int compare_placed_regions(const void *a, const void *b)
     return x->region->private_of < y->region->private_of
                ? -1
                : x->region->private_of > y->region->private_of;
+}
+
+/* Returns whether region `a` was used later than `b`. Old versions have no times of day. */
+static bool is_region_newer(const struct tts_seenregion *a, const struct tts_seenregion *b)
+{
+    if (a->is_unix_time != b->is_unix_time)
+        return a->is_unix_time;
+    if (a->is_unix_time && a->last_update_ns != b->last_update_ns)
+        return a->last_update_ns > b->last_update_ns;
+    return a->version > b->version;
+}
+
+/* Marks the regions of one chip that are older than another region of the chip with another id.
+ * A runtime uses one id for a chip; another version of the runtime, or other Ethernet links,
+ * may have used another. `regions` are in the order of the screen. */
+static void mark_older_regions(struct placed_region *regions, size_t count)
+{
+    for (size_t at = 0, end; at < count; at = end) {
+        size_t newest = at;
+        bool can_compare = regions[at].chip && regions[at].region->state == TTS_SEENREGION_READ;
+        for (end = at + 1; end < count && regions[end].chip == regions[at].chip; end++) {
+            can_compare = can_compare && regions[end].region->state == TTS_SEENREGION_READ;
+            if (is_region_newer(regions[end].region, regions[newest].region))
+                newest = end;
+        }
+        /* The first of its id, because several private regions can have one id. */
+        while (newest > at && regions[newest - 1].region->id == regions[newest].region->id)
+            newest--;
+        for (size_t i = at; can_compare && i < end; i++) {
+            regions[i].is_older = regions[i].region->id != regions[newest].region->id;
+            regions[i].newest = &regions[newest];
+            regions[i].last = &regions[count - 1];
+        }
+    }
+}
+
+/* Returns whether every process of the region is a holder of the chip. */
+static bool is_region_of_holders(const struct tts_hostview *view,
+                                 const struct tts_seenregion *region,
+                                 const struct tts_seenchip *chip)
+{
+    struct owner_room room;
+    uint32_t count;
+    bool is_newer, fits = region->state == TTS_SEENREGION_READ && region->slot_count > 0;
+    find_owners(view, chip, region->id, &room);
+    for (size_t i = 0; fits && i < region->slot_count; i++)
+        fits = find_slot_owner(view, region, &region->slots[i], &room, &count, &is_newer) &&
+               count == 1;
+    return fits;
+}
+
+/* Returns whether the board may have another chip that has no node. */
+static bool may_have_remote(const struct tts_seenchip *chip)
+{
+    return !chip->preset || strcmp(chip->preset, "n300") == 0;
+}
+
+/* Finds the chips of regions whose ids name no chip: the only chip without a region, whose
+ * holders are the processes of the only such region. A remote chip has no node, so two regions
+ * that fit one chip fit none. */
+static void place_by_owners(const struct tts_hostview *view, struct placed_region *regions)
+{
+    for (size_t k = 0; k < view->chip_count; k++) {
+        const struct tts_seenchip *chip = &view->chips[k];
+        struct placed_region *found = NULL;
+        size_t fitting = 0;
+        bool is_bare = chip->holders_known && !may_have_remote(chip);
+        for (size_t i = 0; is_bare && i < view->region_count; i++) {
+            is_bare = regions[i].chip != chip;
+            if (regions[i].chip || tts_chipid_is_simulated(regions[i].region->id) ||
+                !is_region_of_holders(view, regions[i].region, chip))
+                continue;
+            found = &regions[i];
+            fitting++;
+        }
+        if (!is_bare || fitting != 1)
+            continue;
+        size_t chips = 0;
+        for (size_t other = 0; other < view->chip_count; other++)
+            chips += is_region_of_holders(view, found->region, &view->chips[other]);
+        if (chips != 1)
+            continue;
+        found->chip = chip;
+        found->is_by_owner = true;
+    }
 }
 
 /* Makes the devices of all regions of one chip, or of all regions without a chip. Returns the
@@ -599,13 +754,18 @@ enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
     frame->time_ns = view->time_ns;
     frame->driver_loaded = view->driver_loaded;
     frame->left_out = view->chips_left_out + view->regions_left_out;
+    frame->processes_left_out = view->processes_left_out;
+    frame->logs_left_out = view->buffers_left_out;
     if (bytes > 0 && !(regions = frame->alloc->alloc(frame->alloc->ctx, bytes)))
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     for (size_t i = 0; i < view->region_count; i++)
-        regions[i] = (struct placed_region){&view->regions[i],
-                                            tts_chipid_find(view, view->regions[i].id)};
-    if (regions)
+        regions[i] = (struct placed_region){.region = &view->regions[i],
+                                            .chip = tts_chipid_find(view, view->regions[i].id)};
+    if (regions) {
+        place_by_owners(view, regions);
         qsort(regions, view->region_count, sizeof *regions, compare_placed_regions);
+        mark_older_regions(regions, view->region_count);
+    }
     struct judge judge = {.view = view, .frame = frame};
     status = judge_devices(&judge, regions);
     if (status == TTS_OK)

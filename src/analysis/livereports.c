@@ -28,32 +28,65 @@ static struct tts_liveprocess *need_device_process(const struct tts_hostview *vi
     return process;
 }
 
-/* Returns the device with the logical id on which the process is registered. Logical ids differ
- * from process to process, so the id alone names no device. */
+/* Returns whether another live process is registered on the device. Then the logical id of the
+ * device may be that of the other process. */
+static bool has_other_process(const struct tts_livedevice *device, uint32_t pid)
+{
+    for (size_t i = 0; i < device->process_count; i++) {
+        const struct tts_liveprocess *process = &device->processes[i];
+        if (process->state != TTS_LIVEPROCESS_DEAD && process->counters.known != 0 &&
+            !(process->pid_known && process->pid == pid))
+            return true;
+    }
+    return false;
+}
+
+/* Returns the device with the logical id on which the process is registered, and no other
+ * process. Logical ids differ from process to process, so the id alone names no device. */
 static struct tts_livedevice *find_device_of_process(struct tts_liveframe *frame, uint32_t pid,
                                                      uint32_t logical_id)
 {
     for (size_t i = 0; i < frame->device_count; i++) {
         struct tts_livedevice *device = &frame->devices[i];
         if (device->logical_id_known && device->logical_id == logical_id &&
-            find_device_process(device, pid))
+            find_device_process(device, pid) && !has_other_process(device, pid))
             return device;
     }
     return NULL;
 }
 
-/* Returns the only chip that the process has open and that has no logical id yet, or NULL. */
-static struct tts_livedevice *find_only_open_device(struct tts_liveframe *frame, uint32_t pid)
+/* Returns whether the process is registered on the device; if it is registered nowhere, whether
+ * it has the device open. */
+static bool is_device_of_process(struct tts_livedevice *device, uint32_t pid,
+                                 bool is_registered)
 {
-    struct tts_livedevice *found = NULL;
+    const struct tts_liveprocess *process = find_device_process(device, pid);
+    return process && (!is_registered || process->counters.known != 0);
+}
+
+/* Counts the devices of a process. *is_registered is the argument of is_device_of_process(). */
+static size_t count_devices_of_process(struct tts_liveframe *frame, uint32_t pid,
+                                       bool *is_registered)
+{
+    size_t open = 0, registered = 0;
     for (size_t i = 0; i < frame->device_count; i++) {
-        if (!find_device_process(&frame->devices[i], pid))
-            continue;
-        if (found)
-            return NULL;
-        found = &frame->devices[i];
+        open += is_device_of_process(&frame->devices[i], pid, false);
+        registered += is_device_of_process(&frame->devices[i], pid, true);
     }
-    return found && !found->logical_id_known ? found : NULL;
+    *is_registered = registered > 0;
+    return registered > 0 ? registered : open;
+}
+
+/* Returns the only device of the process, or NULL. */
+static struct tts_livedevice *find_only_device(struct tts_liveframe *frame, uint32_t pid)
+{
+    bool is_registered;
+    if (count_devices_of_process(frame, pid, &is_registered) != 1)
+        return NULL;
+    for (size_t i = 0; i < frame->device_count; i++)
+        if (is_device_of_process(&frame->devices[i], pid, is_registered))
+            return &frame->devices[i];
+    return NULL;
 }
 
 static void set_log_counters(struct tts_liveprocess *process, const struct tts_seenbuffers *log)
@@ -87,28 +120,48 @@ static enum tts_status add_log_stray(const struct tts_hostview *view,
     return TTS_OK;
 }
 
-/* Takes the buffer log of one process. Its numbers replace those of the region, which count
- * only one thread, unless the log was read only in part. */
+/* Takes a log for one of its devices. Its numbers replace those of the region, which count only
+ * one thread, unless the log was read only in part. */
+static void place_log(const struct tts_seenbuffers *log, struct tts_livedevice *device)
+{
+    if (!log->is_complete) {
+        device->caveats |= TTS_CAVEAT_PART_LOG;
+        return;
+    }
+    set_log_counters(find_device_process(device, log->pid), log);
+    if (log->update_known && (!device->update_known || device->update_ns < log->update_ns)) {
+        device->update_known = true;
+        device->update_ns = log->update_ns;
+    }
+}
+
+/* Takes the buffer log of one process. If the process uses as many devices as the log has,
+ * these are the devices; each has the same numbers. Otherwise a device is found by its logical
+ * id. */
 static enum tts_status add_log(const struct tts_hostview *view,
                                const struct tts_seenbuffers *log, struct tts_liveframe *frame)
 {
-    bool is_placed = false;
-    for (size_t i = 0; log->devices_known && i < log->device_count; i++) {
+    bool is_registered, is_placed = false;
+    if (!log->devices_known)
+        return add_log_stray(view, log, frame);
+    size_t count = count_devices_of_process(frame, log->pid, &is_registered);
+    for (size_t i = 0; count == log->device_count && i < frame->device_count; i++) {
+        struct tts_livedevice *device = &frame->devices[i];
+        if (!is_device_of_process(device, log->pid, is_registered))
+            continue;
+        if (count == 1 && !device->logical_id_known) {
+            device->logical_id_known = true;
+            device->logical_id = log->devices[0];
+        }
+        place_log(log, device);
+        is_placed = true;
+    }
+    for (size_t i = 0; count != log->device_count && i < log->device_count; i++) {
         struct tts_livedevice *device =
             find_device_of_process(frame, log->pid, log->devices[i]);
-        if (!device && log->device_count == 1)
-            device = find_only_open_device(frame, log->pid);
-        if (!device)
-            continue;
-        if (!device->logical_id_known) {
-            device->logical_id_known = true;
-            device->logical_id = log->devices[i];
-        }
-        if (!log->is_complete)
-            device->caveats |= TTS_CAVEAT_PART_LOG;
-        else
-            set_log_counters(find_device_process(device, log->pid), log);
-        is_placed = true;
+        if (device)
+            place_log(log, device);
+        is_placed |= device != NULL;
     }
     return is_placed ? TTS_OK : add_log_stray(view, log, frame);
 }
@@ -161,7 +214,7 @@ static struct tts_livedevice *find_view_device(struct tts_liveframe *frame,
             return &frame->devices[i];
     struct tts_livedevice *device =
         find_device_of_process(frame, report->pid, report->logical_id);
-    return device ? device : find_only_open_device(frame, report->pid);
+    return device ? device : find_only_device(frame, report->pid);
 }
 
 static void set_view_shape(struct tts_livedevice *device, const struct tts_seenview *report)

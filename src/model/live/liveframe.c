@@ -36,7 +36,7 @@ void tts_liveframe_reset(struct tts_liveframe *frame)
     frame->time_ns = 0;
     frame->device_count = 0;
     frame->stray_count = 0;
-    frame->left_out = 0;
+    frame->left_out = frame->processes_left_out = frame->logs_left_out = 0;
     frame->driver_loaded = false;
 }
 

@@ -26,7 +26,13 @@ enum tts_livecaveat {
     TTS_CAVEAT_PRIVATE = 1 << 11,      /* a holder keeps its region in a private /dev/shm */
     TTS_CAVEAT_OVER_NOMINAL = 1 << 12, /* allocated exceeds the nominal capacity */
     TTS_CAVEAT_PART_LOG = 1 << 13,     /* a buffer log was read only in part and is not used */
-    TTS_CAVEATS = 14
+    TTS_CAVEAT_UNSURE_LOG = 1 << 14,   /* a log may belong to a process, and is not used */
+    TTS_CAVEAT_BY_OWNER = 1 << 15,     /* a process joins region and board, not the id */
+    TTS_CAVEAT_OLDER_ID = 1 << 16,     /* the board has a newer region with another id */
+    TTS_CAVEAT_SHM_HIDDEN = 1 << 17,   /* the /dev/shm of a holder cannot be looked at */
+    TTS_CAVEAT_ID_DIFFERS = 1 << 18,   /* the region and its file name different ids */
+    TTS_CAVEAT_PART_REGION = 1 << 19,  /* another region of the device cannot be read */
+    TTS_CAVEATS = 20
 };
 
 /* Where a total comes from. */
@@ -118,6 +124,7 @@ struct tts_livedevice {
     uint64_t cb_bytes;
     struct tts_liveprocess *processes; /* largest sum first */
     size_t process_count, process_capacity;
+    size_t deselected_count; /* processes after the others, which the user does not select */
 };
 
 struct tts_liveframe {
@@ -127,7 +134,8 @@ struct tts_liveframe {
     /* Processes with a buffer log whose device cannot be told. */
     struct tts_liveprocess *strays;
     size_t stray_count, stray_capacity;
-    size_t left_out; /* devices beyond the limits of a host view */
+    size_t left_out;                          /* devices beyond the limits of a host view */
+    size_t processes_left_out, logs_left_out; /* not read for the same reason */
     bool driver_loaded;
     const struct tts_alloc *alloc;
 };

@@ -168,6 +168,8 @@ void tts_liveview_json(const struct tts_liveview *view, FILE *out)
         put_live_device(&json, view, &frame->devices[i]);
     tts_json_array_end(&json);
     tts_json_number(&json, "devices_left_out", frame->left_out);
+    tts_json_number(&json, "processes_left_out", frame->processes_left_out);
+    tts_json_number(&json, "logs_left_out", frame->logs_left_out);
     put_live_processes(&json, "processes_without_device", frame->strays, frame->stray_count);
     tts_json_object_end(&json);
 }

@@ -163,6 +163,16 @@ void tts_livenotes_put(const struct tts_liveview *view, unsigned parts, FILE *ou
         tts_say(out, INDENT, "- %zu more device%s not shown", frame->left_out,
                 frame->left_out == 1 ? " is" : "s are");
     }
+    if (frame->processes_left_out > 0) {
+        begin_note(&has_notes, out);
+        tts_say(out, INDENT, "- %zu process%s not read: owners can be missing",
+                frame->processes_left_out, frame->processes_left_out == 1 ? " is" : "es are");
+    }
+    if (frame->logs_left_out > 0) {
+        begin_note(&has_notes, out);
+        tts_say(out, INDENT, "- the buffer logs of %zu process%s not looked for",
+                frame->logs_left_out, frame->logs_left_out == 1 ? " are" : "es are");
+    }
     if (view->has_tips && tts_livezero_is(frame)) {
         begin_note(&has_notes, out);
         tts_say(out, INDENT, "- %s", tts_livezero_text());

@@ -99,6 +99,18 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
         {"over_nominal", "more is allocated than the board nominally has: the counters or "
                          "the capacity are wrong"},
         {"part_log", "a buffer log was read only in part, so its numbers are not used"},
+        {"unsure_log", "a buffer log may belong to a process of the device or to another "
+                       "process, so its numbers are not used"},
+        {"by_owner", "the memory region is attributed to this board because the same process "
+                     "uses both; its id does not name the board"},
+        {"older_id", "the board has a newer memory region with another id: the bytes of this "
+                     "region are left over"},
+        {"shm_hidden", "the /dev/shm of a process cannot be looked at: if it is private, its "
+                       "memory regions are missing (run ttscope as root)"},
+        {"id_differs", "the memory region names another chip than its file: it may be a copy, "
+                       "or not yet initialised"},
+        {"part_region", "another memory region of the device cannot be read, so its bytes are "
+                        "missing"},
     };
     size_t idx = 0;
     while (idx < TTS_CAVEATS && 1u << idx != (uint32_t)caveat)

@@ -571,7 +571,9 @@ T_TEST(a_remote_chip_may_be_used_by_a_holder_of_any_chip)
 {
     struct host host;
     init_host(&host);
-    add_holder(add_chip(&host, 0, ASIC), 200);
+    struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+    chip->preset = "n300"; /* has a chip without a node */
+    add_holder(chip, 200);
     add_process(&host, 200, 1);
     struct tts_seenregion *remote = add_region(&host, 77, 1);
     add_slot(remote, 200, 64);
@@ -654,6 +656,142 @@ T_TEST(a_buffer_log_without_a_device_belongs_to_no_device)
     T_EQ(host.frame.stray_count, 0);
     T_TRUE(device->logical_id_known && device->logical_id == 5);
     T_EQ(device->pools[TTS_POOL_L1].allocated_bytes, 2048);
+    release_host(&host);
+}
+
+T_TEST(a_region_belongs_to_the_only_board_whose_holder_owns_its_entries)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    add_slot(add_region(&host, 0x77, 1), 200, 4096);
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(host.frame.device_count, 1);
+    T_TRUE(device->node_known && device->unique_id == 0x77 && device->state == TTS_LIVE_LIVE);
+    T_TRUE(device->pools[TTS_POOL_L1].total_known && device->process_count == 1);
+    T_TRUE((device->caveats & TTS_CAVEAT_BY_OWNER) && !(device->caveats & TTS_CAVEAT_NO_BOARD));
+    /* A second chip that the process has open could be the board as well. */
+    add_holder(add_chip(&host, 1, 0x88), 200);
+    judge(&host);
+    T_EQ(host.frame.device_count, 3);
+    T_TRUE(host.frame.devices[2].caveats & TTS_CAVEAT_NO_BOARD);
+    /* Only one of the two processes has it open. */
+    host.view.chips[1].holder_count = 0;
+    add_slot(&host.view.regions[0], 201, 10);
+    judge(&host);
+    T_EQ(host.frame.device_count, 3);
+    release_host(&host);
+}
+
+T_TEST(an_older_region_of_a_chip_is_left_over_beside_the_present_one)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+    chip->serial_known = true;
+    chip->serial = 0x100;
+    add_holder(chip, 200);
+    add_process(&host, 200, 1);
+    struct tts_seenregion *old = add_region(&host, 0x100 << 8, 1);
+    old->version = 1;
+    old->is_unix_time = false;
+    add_slot(old, 200, 999); /* a process of long ago had the same number */
+    add_slot(old, 150, 1);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    const struct tts_livedevice *devices = judge(&host);
+    T_EQ(host.frame.device_count, 2);
+    T_TRUE(devices[0].unique_id == ASIC && devices[1].unique_id == 0x100 << 8);
+    T_TRUE(devices[0].state == TTS_LIVE_LIVE && devices[1].state == TTS_LIVE_PHANTOM);
+    T_TRUE(devices[1].caveats & TTS_CAVEAT_OLDER_ID &&
+           devices[1].caveats & TTS_CAVEAT_LEFT_OVER);
+    T_TRUE(!(devices[0].caveats & (TTS_CAVEAT_OLDER_ID | TTS_CAVEAT_NOT_TRACKED)));
+    T_EQ(devices[1].process_count, 2);
+    for (size_t i = 0; i < 2; i++)
+        T_EQ(devices[1].processes[i].state, TTS_LIVEPROCESS_DEAD);
+    T_EQ(devices[1].pools[TTS_POOL_DRAM].left_over_bytes, 1000);
+    /* Another live process that is registered only in the older region uses it. */
+    add_holder(&host.view.chips[0], 150);
+    add_process(&host, 150, 1);
+    devices = judge(&host);
+    T_EQ(devices[1].state, TTS_LIVE_LIVE);
+    T_EQ(devices[1].pools[TTS_POOL_DRAM].left_over_bytes, 999);
+    release_host(&host);
+}
+
+T_TEST(the_log_of_a_process_is_not_placed_by_the_logical_id_of_another_process)
+{
+    struct host host;
+    init_host(&host);
+    for (uint32_t node = 0; node < 2; node++) {
+        struct tts_seenchip *chip = add_chip(&host, node, ASIC + node);
+        add_holder(chip, 200);
+        add_holder(chip, 201);
+        struct tts_seenregion *region = add_region(&host, ASIC + node, 2);
+        add_slot(region, 201, 10);
+        region->logical_id = 1 - node; /* 201 attached last, and sees the chips reversed */
+    }
+    add_process(&host, 200, 1);
+    add_process(&host, 201, 1);
+    add_slot(&host.view.regions[0], 200, 4096); /* its device 0 is the chip of node 0 */
+    struct tts_seenbuffers *log = add_log(&host, 200);
+    log->devices_known = log->update_known = true;
+    log->device_count = 1;
+    log->update_ns = UINT64_C(500) * SECOND;
+    const struct tts_livedevice *devices = judge(&host);
+    T_EQ(host.frame.stray_count, 0);
+    T_EQ(devices[0].processes[0].source, TTS_LIVESOURCE_INSPECTOR);
+    T_EQ(devices[0].update_ns, UINT64_C(500) * SECOND);
+    for (size_t i = 0; i < devices[1].process_count; i++)
+        T_TRUE(devices[1].processes[i].source != TTS_LIVESOURCE_INSPECTOR);
+    /* Registered on both, with a mesh of one: either may be meant. */
+    add_slot(&host.view.regions[1], 200, 1);
+    judge(&host);
+    T_EQ(host.frame.stray_count, 1);
+    /* With a mesh of two, both are meant. */
+    host.view.buffers[0].device_count = 2;
+    host.view.buffers[0].devices[1] = 1;
+    devices = judge(&host);
+    T_EQ(host.frame.stray_count, 0);
+    for (size_t i = 0; i < 2; i++)
+        T_TRUE(devices[i].processes[0].buffers_known || devices[i].processes[1].buffers_known);
+    release_host(&host);
+}
+
+T_TEST(all_that_was_not_read_is_told)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    struct tts_seenprocess *process = add_process(&host, 200, 1);
+    struct tts_seenregion *region = add_region(&host, ASIC, 1);
+    add_slot(region, 200, 4096);
+    const uint32_t told = TTS_CAVEAT_SHM_HIDDEN | TTS_CAVEAT_ID_DIFFERS |
+                          TTS_CAVEAT_UNSURE_LOG | TTS_CAVEAT_PART_REGION;
+    T_EQ(judge(&host)->caveats & told, 0);
+    process->shm_errno = 13;
+    T_EQ(judge(&host)->caveats & told, TTS_CAVEAT_SHM_HIDDEN);
+    process->shm_errno = 0;
+    process->has_unsure_log = true;
+    T_EQ(judge(&host)->caveats & told, TTS_CAVEAT_UNSURE_LOG);
+    process->has_unsure_log = false;
+    region->is_id_confirmed = false;
+    T_EQ(judge(&host)->caveats & told, TTS_CAVEAT_ID_DIFFERS);
+    region->is_id_confirmed = true;
+    for (uint32_t private_of = 0; private_of < 2; private_of++) {
+        struct tts_seenregion *other = add_region(&host, ASIC, 0);
+        other->state = TTS_SEENREGION_NO_ACCESS;
+        other->private_of = private_of ? 200 : 0; /* after or before the region */
+        host.view.regions[0].private_of = private_of ? 0 : 200;
+        const struct tts_livedevice *device = judge(&host);
+        T_EQ(device->caveats & told, TTS_CAVEAT_PART_REGION);
+        T_EQ(device->pools[TTS_POOL_DRAM].allocated_bytes, 4096);
+        host.view.region_count--;
+    }
+    host.view.processes_left_out = 3;
+    host.view.buffers_left_out = 2;
+    judge(&host);
+    T_TRUE(host.frame.processes_left_out == 3 && host.frame.logs_left_out == 2);
     release_host(&host);
 }
 
