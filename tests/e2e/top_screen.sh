@@ -131,4 +131,15 @@ tm send-keys "clear; ttscope top -r 100 -n 8 --view table --fail-above TRACE=80%
 wait_for_text "code=5"
 grep -q "^cannot judge TRACE of device 0: its size is unknown" "$work/screen" ||
     fail "wanted the text in the frame"
+# A new size draws the frame again, but is no update.
+ran="top, resized between two updates"
+tm send-keys "clear; ttscope top -r 60000 --view table" Enter
+wait_for_text "Update #0"
+for columns in 100 110 90; do
+    tm resize-window -x $columns -y 30
+    sleep 0.2
+done
+tm capture-pane -p >"$work/screen"
+grep -qF "Update #0" "$work/screen" || fail "wanted the same update after a resize"
+tm send-keys C-c
 tm kill-server

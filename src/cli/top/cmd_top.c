@@ -321,15 +321,6 @@ static int check_first_frame(struct top *top, bool *is_shown)
 
 /* ---- the loop ---- */
 
-/* Sleeps until the next multiple of the period after `start_ns`. Multiples that have passed are
- * skipped. */
-static void wait_for_refresh(const struct top *top, uint64_t start_ns)
-{
-    uint64_t period_ns = top->period_ms * MS_NS;
-    uint64_t passed = (tts_clock_ns() - start_ns) / period_ns;
-    tts_screen_wait(&top->screen, start_ns + (passed + 1) * period_ns);
-}
-
 /* Reads and shows one frame. Sets *has_ended if no frame follows. Returns the exit code. */
 static int run_refresh(struct top *top, struct tts_poollimits *limits, bool *has_ended)
 {
@@ -358,6 +349,31 @@ static int run_refresh(struct top *top, struct tts_poollimits *limits, bool *has
     return *has_ended ? end_code(limits) : TTS_EXIT_DONE;
 }
 
+/* Draws the last frame again. A new size of the terminal is no update. */
+static enum tts_status redraw_frame(struct top *top, struct tts_error *err)
+{
+    if (top->update == 0)
+        return TTS_OK; /* still waits for the first frame */
+    top->update--;
+    enum tts_status status = show_frame(top, err);
+    top->update++;
+    return status;
+}
+
+/* Sleeps until the next multiple of the period after `start_ns`. Multiples that have passed are
+ * skipped. */
+static enum tts_status wait_for_refresh(struct top *top, uint64_t start_ns,
+                                        struct tts_error *err)
+{
+    uint64_t period_ns = top->period_ms * MS_NS;
+    uint64_t passed = (tts_clock_ns() - start_ns) / period_ns;
+    enum tts_status status = TTS_OK;
+    while (status == TTS_OK &&
+           !tts_screen_wait(&top->screen, start_ns + (passed + 1) * period_ns))
+        status = redraw_frame(top, err);
+    return status;
+}
+
 static int run_frames(struct top *top)
 {
     struct tts_poollimits limits = top->options->limits;
@@ -367,7 +383,9 @@ static int run_frames(struct top *top)
         int code = run_refresh(top, &limits, &has_ended);
         if (has_ended)
             return code;
-        wait_for_refresh(top, start_ns);
+        struct tts_error err = {0};
+        if (wait_for_refresh(top, start_ns, &err) != TTS_OK)
+            return tts_job_fail(top->job, NULL, &err);
     }
 }
 

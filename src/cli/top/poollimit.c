@@ -62,12 +62,12 @@ enum tts_status tts_poollimits_take(void *target, const char *text, struct tts_e
     return TTS_OK;
 }
 
-/* Returns the process with the most bytes in a pool, or NULL. */
+/* Returns the process with the most bytes in a pool, selected or not, or NULL. */
 static const struct tts_liveprocess *find_main_holder(const struct tts_livedevice *device,
                                                       enum tts_pool pool)
 {
     const struct tts_liveprocess *found = NULL;
-    for (size_t i = 0; i < device->process_count; i++) {
+    for (size_t i = 0; i < device->process_count + device->deselected_count; i++) {
         const struct tts_liveprocess *process = &device->processes[i];
         if (process->state == TTS_LIVEPROCESS_DEAD || !(process->counters.known >> pool & 1) ||
             process->counters.bytes[pool] == 0)

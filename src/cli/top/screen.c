@@ -144,13 +144,14 @@ void tts_screen_close(struct tts_screen *screen)
     screen->is_in_place = false;
 }
 
-void tts_screen_wait(const struct tts_screen *screen, uint64_t deadline_ns)
+bool tts_screen_wait(const struct tts_screen *screen, uint64_t deadline_ns)
 {
     struct timespec until = {.tv_sec = (time_t)(deadline_ns / 1000000000),
                              .tv_nsec = (long)(deadline_ns % 1000000000)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         if (screen->is_in_place)
-            return;
+            return false;
+    return true;
 }
 
 /* ---- drawing in place ---- */

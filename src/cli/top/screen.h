@@ -47,9 +47,10 @@ size_t tts_screen_lines(const char *frame, size_t len);
 TTS_NODISCARD enum tts_status tts_screen_show(struct tts_screen *screen, const char *frame,
                                               size_t len, struct tts_error *err);
 
-/* Sleeps until `deadline_ns` of the monotonic clock, or until the terminal has a new size or
- * the process goes on after a stop. */
-void tts_screen_wait(const struct tts_screen *screen, uint64_t deadline_ns);
+/* Sleeps until `deadline_ns` of the monotonic clock and returns true. Returns false earlier if
+ * the frame must be drawn again: the terminal has a new size, or the process goes on after a
+ * stop. */
+bool tts_screen_wait(const struct tts_screen *screen, uint64_t deadline_ns);
 
 /* Writes a frame as tts_screen_show() draws it in place: cut to columns and rows, with a last
  * line that says how many lines are left out. Returns TTS_OK or TTS_E_NOMEM. */

@@ -61,15 +61,18 @@ static bool wants_process(const struct tts_selection *selection,
     return selection->pid_count == 0;
 }
 
-/* Moves the wanted processes to the front. Returns their number. */
+/* Moves the wanted processes to the front, in their order. Returns their number. */
 static size_t keep_processes(const struct tts_selection *selection,
                              struct tts_liveprocess *processes, size_t count)
 {
     size_t kept = 0;
     for (size_t i = 0; i < count; i++)
         if (wants_process(selection, &processes[i])) {
-            if (kept != i)
+            if (kept != i) {
+                struct tts_liveprocess other = processes[kept];
                 processes[kept] = processes[i];
+                processes[i] = other;
+            }
             kept++;
         }
     return kept;
@@ -80,8 +83,9 @@ void tts_selection_apply(const struct tts_selection *selection, struct tts_livef
     size_t kept = 0;
     for (size_t i = 0; i < frame->device_count; i++) {
         struct tts_livedevice *device = &frame->devices[i];
-        device->process_count =
-            keep_processes(selection, device->processes, device->process_count);
+        size_t all = device->process_count;
+        device->process_count = keep_processes(selection, device->processes, all);
+        device->deselected_count += all - device->process_count;
         if (!wants_device(selection, device) ||
             (selection->pid_count > 0 && device->process_count == 0))
             continue;

@@ -24,5 +24,5 @@ enum tts_status tts_selection_take_pid(void *target, const char *text, struct tt
 
 /* Removes everything else from the frame. If processes are selected, devices without them are
  * removed too. The devices keep their numbers, and their pools keep the bytes of all
- * processes. */
+ * processes. The other processes of a device stay after its processes, in deselected_count. */
 void tts_selection_apply(const struct tts_selection *selection, struct tts_liveframe *frame);

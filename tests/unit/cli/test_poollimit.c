@@ -1,4 +1,5 @@
 #include "cli/top/poollimit.h"
+#include "cli/top/selection.h"
 #include "harness/live_rig.h"
 
 static struct tts_poollimits limits_of(const char *text)
@@ -69,6 +70,26 @@ T_TEST(a_pool_above_its_limit_is_named_with_its_device_and_main_process)
     T_TRUE(strstr(text, "the process that holds the memory is unknown") != NULL);
     limits = limits_of("L1=85%");
     T_TRUE(!tts_poollimits_passed(&limits, &frame, text));
+    tts_liveframe_release(&frame);
+}
+
+T_TEST(the_main_process_is_named_although_another_process_is_selected)
+{
+    struct tts_liveframe frame;
+    struct tts_selection selection = {0};
+    struct tts_poollimits limits = {0};
+    char text[TTS_POOLLIMIT_TEXT_MAX];
+    live_init(&frame, LIVE_BLOCK_NS);
+    struct tts_livedevice *device = live_add_counted(&frame, 100, 0);
+    live_add_process(&frame, device, 10);
+    live_add_process(&frame, device, 20)->counters.bytes[TTS_COUNTER_L1] = 5;
+    T_EQ(tts_selection_take_pid(&selection, "20", NULL), TTS_OK);
+    T_EQ(tts_poollimits_take(&limits, "L1=80%", NULL), TTS_OK);
+    tts_selection_apply(&selection, &frame);
+    T_EQ(frame.devices[0].process_count, 1);
+    T_EQ(frame.devices[0].processes[0].pid, 20);
+    T_TRUE(tts_poollimits_passed(&limits, &frame, text));
+    T_TRUE(strstr(text, "process 10 python3, alice holds 52.31 MB") != NULL);
     tts_liveframe_release(&frame);
 }
 
