@@ -29,6 +29,8 @@ enum event_field {
     EVENT_FIELDS
 };
 
+enum { CHUNK_RANGES = 512, CHUNK_HALF = CHUNK_RANGES / 2 };
+
 enum event_kind { EVENT_NONE, EVENT_ALLOCATE, EVENT_FREE, EVENT_OTHER };
 
 enum {
@@ -57,10 +59,19 @@ struct log_range {
     uint64_t address, len;
 };
 
-/* The owners of a pool. */
+/* Ranges by address. Two neighbours have more ranges together than half a chunk, so that few
+ * chunks are nearly empty. */
+struct range_chunk {
+    size_t count;
+    struct log_range ranges[CHUNK_RANGES];
+};
+
+/* The owners of a pool. The ranges are in chunks, so that a range is added and removed without
+ * moving thousands of others. */
 struct log_pool {
-    struct log_range *ranges; /* by address; owners without an address are not here */
-    size_t count, capacity;
+    struct range_chunk **chunks; /* by address; owners without an address are not here */
+    size_t chunk_count, chunk_capacity;
+    struct range_chunk *spare; /* for the next range; NULL: not reserved */
     uint64_t bytes, buffers, largest_bytes;
 };
 
@@ -95,15 +106,31 @@ enum tts_status tts_bufferlog_new(const struct tts_alloc *alloc, struct tts_buff
     return TTS_OK;
 }
 
+static void free_chunk(const struct tts_alloc *alloc, struct range_chunk *chunk)
+{
+    if (chunk)
+        alloc->free(alloc->ctx, chunk, sizeof *chunk);
+}
+
+static void free_pool_ranges(const struct tts_alloc *alloc, struct log_pool *pool)
+{
+    for (size_t i = 0; i < pool->chunk_count; i++)
+        free_chunk(alloc, pool->chunks[i]);
+    free_chunk(alloc, pool->spare);
+    if (pool->chunks)
+        alloc->free(alloc->ctx, pool->chunks, pool->chunk_capacity * sizeof *pool->chunks);
+    pool->chunks = NULL;
+    pool->spare = NULL;
+    pool->chunk_count = pool->chunk_capacity = 0;
+}
+
 void tts_bufferlog_free(struct tts_bufferlog *log)
 {
     if (!log)
         return;
     const struct tts_alloc *alloc = log->alloc;
     for (int i = 0; i < TTS_POOLS; i++)
-        if (log->pools[i].ranges)
-            alloc->free(alloc->ctx, log->pools[i].ranges,
-                        log->pools[i].capacity * sizeof *log->pools[i].ranges);
+        free_pool_ranges(alloc, &log->pools[i]);
     if (log->buffers)
         alloc->free(alloc->ctx, log->buffers, log->capacity * sizeof *log->buffers);
     tts_hashtable_release(&log->by_id);
@@ -120,21 +147,33 @@ void tts_bufferlog_reset(struct tts_bufferlog *log)
     log->seed = old.seed;
     log->buffers = old.buffers;
     log->capacity = old.capacity;
-    for (int i = 0; i < TTS_POOLS; i++) {
-        log->pools[i].ranges = old.pools[i].ranges;
-        log->pools[i].capacity = old.pools[i].capacity;
-    }
+    for (int i = 0; i < TTS_POOLS; i++)
+        free_pool_ranges(old.alloc, &old.pools[i]);
 }
 
 /* --- ranges ----------------------------------------------------------------------------- */
 
-/* Returns the place of the first range whose address is above `address`. */
-static size_t find_range_after(const struct log_pool *pool, uint64_t address)
+/* Returns the place of the last chunk that begins at or below `address`, or 0. */
+static size_t find_chunk(const struct log_pool *pool, uint64_t address)
 {
-    size_t at = 0, end = pool->count;
+    size_t at = 0, end = pool->chunk_count;
     while (at < end) {
         size_t middle = at + (end - at) / 2;
-        if (pool->ranges[middle].address <= address)
+        if (pool->chunks[middle]->ranges[0].address <= address)
+            at = middle + 1;
+        else
+            end = middle;
+    }
+    return at > 0 ? at - 1 : 0;
+}
+
+/* Returns the place of the first range of a chunk whose address is above `address`. */
+static size_t find_range_after(const struct range_chunk *chunk, uint64_t address)
+{
+    size_t at = 0, end = chunk->count;
+    while (at < end) {
+        size_t middle = at + (end - at) / 2;
+        if (chunk->ranges[middle].address <= address)
             at = middle + 1;
         else
             end = middle;
@@ -145,8 +184,12 @@ static size_t find_range_after(const struct log_pool *pool, uint64_t address)
 /* Returns whether an address lies in the next owner at or below it. */
 static bool is_address_owned(const struct log_pool *pool, uint64_t address)
 {
-    size_t after = find_range_after(pool, address);
-    return after > 0 && address - pool->ranges[after - 1].address < pool->ranges[after - 1].len;
+    if (pool->chunk_count == 0)
+        return false;
+    const struct range_chunk *chunk = pool->chunks[find_chunk(pool, address)];
+    size_t after = find_range_after(chunk, address);
+    return after > 0 &&
+           address - chunk->ranges[after - 1].address < chunk->ranges[after - 1].len;
 }
 
 static uint64_t measure_range(enum tts_pool pool, uint64_t size_bytes)
@@ -154,24 +197,89 @@ static uint64_t measure_range(enum tts_pool pool, uint64_t size_bytes)
     return size_bytes / banks_max[pool] + (size_bytes % banks_max[pool] != 0);
 }
 
+/* Makes room for one more range. */
+static bool reserve_range(const struct tts_alloc *alloc, struct log_pool *pool)
+{
+    struct range_chunk **chunks = tts_alloc_grow(alloc, pool->chunks, &pool->chunk_capacity,
+                                                 pool->chunk_count + 1, sizeof(*chunks));
+    if (!chunks)
+        return false;
+    pool->chunks = chunks;
+    if (!pool->spare)
+        pool->spare = alloc->alloc(alloc->ctx, sizeof *pool->spare);
+    return pool->spare != NULL;
+}
+
+/* Inserts the spare chunk at a place. */
+static struct range_chunk *insert_chunk(struct log_pool *pool, size_t at)
+{
+    struct range_chunk *chunk = pool->spare;
+    assert(chunk && pool->chunk_count < pool->chunk_capacity);
+    memmove(&pool->chunks[at + 1], &pool->chunks[at],
+            (pool->chunk_count - at) * sizeof(pool->chunks[0]));
+    pool->chunks[at] = chunk;
+    pool->chunk_count++;
+    pool->spare = NULL;
+    chunk->count = 0;
+    return chunk;
+}
+
+/* A chunk without ranges has no first address, so it goes away in any case. */
+static bool can_merge(const struct range_chunk *a, const struct range_chunk *b)
+{
+    return a->count == 0 || b->count == 0 || a->count + b->count <= CHUNK_HALF;
+}
+
+/* Moves the ranges of the next chunk to a chunk, and frees the next chunk. */
+static void merge_next_chunk(const struct tts_alloc *alloc, struct log_pool *pool, size_t at)
+{
+    struct range_chunk *chunk = pool->chunks[at], *next = pool->chunks[at + 1];
+    memcpy(&chunk->ranges[chunk->count], next->ranges, next->count * sizeof next->ranges[0]);
+    chunk->count += next->count;
+    free_chunk(alloc, next);
+    pool->chunk_count--;
+    memmove(&pool->chunks[at + 1], &pool->chunks[at + 2],
+            (pool->chunk_count - (at + 1)) * sizeof(pool->chunks[0]));
+}
+
 /* Adds the range of an owner. The caller has made room for the range. */
 static void insert_owner_range(struct log_pool *pool, struct log_range range)
 {
-    size_t at = find_range_after(pool, range.address);
-    assert(pool->count < pool->capacity);
-    memmove(&pool->ranges[at + 1], &pool->ranges[at],
-            (pool->count - at) * sizeof *pool->ranges);
-    pool->ranges[at] = range;
-    pool->count++;
+    size_t place = find_chunk(pool, range.address);
+    struct range_chunk *chunk =
+        pool->chunk_count > 0 ? pool->chunks[place] : insert_chunk(pool, 0);
+    if (chunk->count == CHUNK_RANGES) {
+        struct range_chunk *next = insert_chunk(pool, place + 1);
+        next->count = CHUNK_RANGES - CHUNK_HALF;
+        memcpy(next->ranges, &chunk->ranges[CHUNK_HALF], next->count * sizeof next->ranges[0]);
+        chunk->count = CHUNK_HALF;
+        chunk = range.address < next->ranges[0].address ? chunk : next;
+    }
+    size_t at = find_range_after(chunk, range.address);
+    memmove(&chunk->ranges[at + 1], &chunk->ranges[at],
+            (chunk->count - at) * sizeof chunk->ranges[0]);
+    chunk->ranges[at] = range;
+    chunk->count++;
 }
 
-static void remove_owner_range(struct log_pool *pool, uint64_t address)
+static void remove_owner_range(const struct tts_alloc *alloc, struct log_pool *pool,
+                               uint64_t address)
 {
-    size_t after = find_range_after(pool, address);
-    assert(after > 0 && pool->ranges[after - 1].address == address);
-    pool->count--;
-    memmove(&pool->ranges[after - 1], &pool->ranges[after],
-            (pool->count - (after - 1)) * sizeof *pool->ranges);
+    size_t place = find_chunk(pool, address);
+    struct range_chunk *chunk = pool->chunks[place];
+    size_t after = find_range_after(chunk, address);
+    assert(after > 0 && chunk->ranges[after - 1].address == address);
+    chunk->count--;
+    memmove(&chunk->ranges[after - 1], &chunk->ranges[after],
+            (chunk->count - (after - 1)) * sizeof chunk->ranges[0]);
+    if (place + 1 < pool->chunk_count && can_merge(chunk, pool->chunks[place + 1]))
+        merge_next_chunk(alloc, pool, place);
+    if (place > 0 && can_merge(chunk, pool->chunks[place - 1]))
+        merge_next_chunk(alloc, pool, place - 1);
+    else if (pool->chunk_count == 1 && chunk->count == 0) {
+        free_chunk(alloc, chunk);
+        pool->chunk_count = 0;
+    }
 }
 
 /* --- buffers ---------------------------------------------------------------------------- */
@@ -202,7 +310,7 @@ static bool remove_log_buffer(struct tts_bufferlog *log, uint64_t id)
         pool->buffers--;
         log->is_largest_known = false;
         if (buffer->address != 0)
-            remove_owner_range(pool, buffer->address);
+            remove_owner_range(log->alloc, pool, buffer->address);
     }
     tts_hashtable_remove(&log->by_id, hash_buffer_id(log, id), place);
     uint32_t last = (uint32_t)--log->count;
@@ -221,13 +329,8 @@ static bool reserve_log_buffer(struct tts_bufferlog *log, struct log_pool *pool)
     if (!buffers)
         return false;
     log->buffers = buffers;
-    if (pool) {
-        struct log_range *ranges = tts_alloc_grow(log->alloc, pool->ranges, &pool->capacity,
-                                                  pool->count + 1, sizeof *ranges);
-        if (!ranges)
-            return false;
-        pool->ranges = ranges;
-    }
+    if (pool && !reserve_range(log->alloc, pool))
+        return false;
     return tts_hashtable_reserve(&log->by_id, log->count + 1) == TTS_OK;
 }
 

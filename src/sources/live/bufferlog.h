@@ -6,7 +6,7 @@
  * kept; the others are counted as left out.
  *
  * Ownership: the caller owns the object and frees it. Threads: one thread at a time.
- * Cost: an event takes constant time, and moves at most 1 MiB if very many buffers are live. */
+ * Cost: an event moves at most 12 KiB, whatever number of buffers is live. */
 #pragma once
 
 #include "model/live/hostview.h"

@@ -27,7 +27,7 @@ enum {
     STATUS_BYTES = 16 * 1024, /* the line of groups can be long */
     USER_BYTES = 4096,        /* for the strings of a user's entry */
     BTIME_BYTES = 1 << 20,    /* /proc/stat has a line for each processor and all interrupts */
-    USERS_MAX = 64,
+    USERS_MAX = 256,
     FDS_MAX = 4096, /* descriptors of a process that are looked at */
     STATE_FIELD = 3,
     THREADS_FIELD = 20,
@@ -355,7 +355,8 @@ static void read_proc_namespace(int dir_fd, struct tts_seenprocess *seen)
     seen->namespace_known = parse_proc_number(digits, UINT64_MAX, &seen->namespace_id);
 }
 
-/* Returns the name of a user, borrowed until the next call. Asks the system once for each user.
+/* Returns the name of a user, borrowed until the end of `procs`. Asks the system once for each
+ * user, because a name service on the network can be slow. Users beyond USERS_MAX have no name.
  */
 static const char *find_user_name(struct tts_liveprocs *procs, uint32_t uid)
 {
@@ -365,7 +366,7 @@ static const char *find_user_name(struct tts_liveprocs *procs, uint32_t uid)
     char memory[USER_BYTES];
     struct passwd entry, *found = NULL;
     if (procs->user_count == USERS_MAX)
-        procs->user_count = 0; /* more users than any host has: begin anew */
+        return "";
     struct liveuser *user = &procs->users[procs->user_count++];
     *user = (struct liveuser){.uid = uid};
     if (getpwuid_r(uid, &entry, memory, sizeof memory, &found) == 0 && found)
@@ -448,7 +449,8 @@ static bool read_proc_facts(struct tts_liveprocs *procs, struct liveproc *proc, 
     read_proc_command(dir_fd, &proc->seen);
     read_proc_namespace(dir_fd, &proc->seen);
     if (proc->seen.uid_known)
-        memcpy(proc->seen.user, find_user_name(procs, proc->seen.uid), sizeof proc->seen.user);
+        snprintf(proc->seen.user, sizeof proc->seen.user, "%s",
+                 find_user_name(procs, proc->seen.uid));
     return true;
 }
 

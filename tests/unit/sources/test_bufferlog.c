@@ -57,6 +57,30 @@ static void expect(enum tts_pool pool, uint64_t bytes, uint64_t buffers, uint64_
     T_EQ(seen.largest_bytes[pool], largest);
 }
 
+T_TEST(thousands_of_buffers_keep_their_addresses)
+{
+    enum { COUNT = 2000, STEP = 4096 };
+    begin();
+    for (uint64_t i = 0; i < COUNT; i++) /* in no order of addresses */
+        alloc(1 + i, (1 + i * 777 % COUNT) * STEP, 64, "L1");
+    expect(TTS_POOL_L1, COUNT * 64, COUNT, 64);
+    for (uint64_t at = 300; at < 1700; at++) { /* empties whole ranges of addresses */
+        uint64_t i = 0;
+        while (i * 777 % COUNT != at)
+            i++;
+        release(1 + i, (1 + at) * STEP);
+    }
+    expect(TTS_POOL_L1, (COUNT - 1400) * 64, COUNT - 1400, 64);
+    T_TRUE(seen.is_complete);
+    uint64_t owners = COUNT - 1400;
+    for (uint64_t at = 0; at < COUNT; at += 10) { /* a view of a live buffer, or a buffer */
+        alloc(10000 + at, (1 + at) * STEP, 64, "L1");
+        owners += at >= 300 && at < 1700;
+        T_EQ(seen.buffers[TTS_POOL_L1], owners);
+    }
+    end();
+}
+
 T_TEST(each_pool_has_its_live_buffers)
 {
     begin();
