@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -301,7 +302,9 @@ static void set_holder_caveats(struct tts_livedevice *device, const struct owner
     for (size_t i = 0; i < room->holders.count; i++) {
         if (room->holders.processes[i]->has_unsure_log)
             device->caveats |= TTS_CAVEAT_UNSURE_LOG;
-        if (room->holders.processes[i]->shm_errno != 0)
+        /* A process without a /dev/shm has no regions there. */
+        int reason = room->holders.processes[i]->shm_errno;
+        if (reason == EACCES || reason == EPERM)
             device->caveats |= TTS_CAVEAT_SHM_HIDDEN;
     }
 }

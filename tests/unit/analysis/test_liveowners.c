@@ -2,6 +2,7 @@
 #include "harness/t.h"
 #include "torture/heap.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* A host with one n150 (node 0) and room for processes and regions. Times are seconds. */
@@ -769,7 +770,9 @@ T_TEST(all_that_was_not_read_is_told)
     const uint32_t told = TTS_CAVEAT_SHM_HIDDEN | TTS_CAVEAT_ID_DIFFERS |
                           TTS_CAVEAT_UNSURE_LOG | TTS_CAVEAT_PART_REGION;
     T_EQ(judge(&host)->caveats & told, 0);
-    process->shm_errno = 13;
+    process->shm_errno = ENOENT;
+    T_EQ(judge(&host)->caveats & told, 0);
+    process->shm_errno = EACCES;
     T_EQ(judge(&host)->caveats & told, TTS_CAVEAT_SHM_HIDDEN);
     process->shm_errno = 0;
     process->has_unsure_log = true;
