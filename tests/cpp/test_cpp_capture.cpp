@@ -183,9 +183,9 @@ T_TEST(a_capture_that_moved_away_says_so)
     Capture second(std::move(first));
     T_TRUE(second.is_active());
     T_TEXT_EQ(thrown<Error>([&] { first.begin(); }),
-              "the capture was moved away, use the one it went to");
+              "the capture was moved to another object: use that object");
     T_TEXT_EQ(thrown<Error>([&] { first.text(); }),
-              "the capture was moved away, use the one it went to");
+              "the capture was moved to another object: use that object");
 }
 
 T_TEST(captures_of_one_tracker_nest)

@@ -69,9 +69,9 @@ T_TEST(a_capture_without_events_says_once_what_to_do)
         }
     });
     T_TEXT_EQ(text,
-              "ttscope: the capture saw no event, so every figure is 0; tt-metal told of "
-              "nothing: call begin_capture() on the thread that allocates, before it does; "
-              "other threads call ttscope::metal::watch()\n");
+              "ttscope: the capture saw no event, so every figure is 0; tt-metal "
+              "reported nothing: call begin_capture() on the thread that allocates, before its "
+              "first allocation; on other threads call ttscope::metal::watch()\n");
 }
 
 T_TEST(a_capture_with_events_says_nothing)
@@ -91,7 +91,7 @@ T_TEST(no_dispatch_says_at_once_if_it_cannot_hold)
     if (kCanHold)
         T_TEXT_EQ(text, "");
     else
-        T_EQ(text.find("ttscope: NO_DISPATCH does not hold tt-metal back: this release"), 0);
+        T_EQ(text.find("ttscope: NO_DISPATCH has no effect on tt-metal: ttscope cannot"), 0);
 }
 
 // ---- observing ----
@@ -192,8 +192,8 @@ T_TEST(a_hook_of_somebody_else_stays_and_is_told)
     auto theirs = std::make_shared<TheirHook>();
     T_TRUE(GraphTracker::instance().add_hook(theirs));
     T_EQ(said([] { auto guard = Usage::begin_capture(RunMode::NO_DISPATCH); })
-             .find("ttscope: NO_DISPATCH does not hold tt-metal back: a graph capture of the "
-                   "runtime is open"),
+             .find("ttscope: NO_DISPATCH has no effect on tt-metal: a graph capture of the "
+                   "runtime is active"),
          0);
     T_TRUE(GraphTracker::instance().get_hook() == theirs);
     GraphTracker::instance().clear_hook();

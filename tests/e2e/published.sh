@@ -64,7 +64,7 @@ for build in plain v1_ttnn head; do
     expect_code 0
     expect_out "$expected"
     if [ $build = plain ]; then
-        expect_err_like "ttscope: NO_DISPATCH held nothing back, so everything was really allocated"
+        expect_err_like "ttscope: NO_DISPATCH had no effect, so everything was really allocated"
         continue
     fi
     expect_err ""

@@ -160,22 +160,23 @@ class Misuse(Case):
 
     def test_phases_that_are_not_there(self):
         with self.capture() as c:
-            with self.assertRaisesRegex(KeyError, "no phase 'X': none has ended yet"):
+            with self.assertRaisesRegex(KeyError, "no phase 'X': no phase has ended yet"):
                 c["X"]
             c.snapshot("FORWARD_PASS")
             c.snapshot("TWICE")
             c.snapshot("TWICE")
         with self.assertRaisesRegex(KeyError, "did you mean 'FORWARD_PASS'"):
             c["FORWARD_PAS"]
-        with self.assertRaisesRegex(KeyError, "there are FORWARD_PASS, TWICE, TWICE, END_TRACE"):
+        with self.assertRaisesRegex(KeyError,
+                                        "the phases are FORWARD_PASS, TWICE, TWICE, END_TRACE"):
             c["Q"]
-        with self.assertRaisesRegex(KeyError, r"2 phases are named 'TWICE': take them from"):
+        with self.assertRaisesRegex(KeyError, r"2 phases are named 'TWICE': get each phase from"):
             c["TWICE"]
-        with self.assertRaisesRegex(TypeError, r"by number it is in \.phases"):
+        with self.assertRaisesRegex(TypeError, r"use \.phases\[N\] to get a phase by its number"):
             c[0]
 
     def test_bad_modes_and_trackers_are_refused_at_once(self):
-        with self.assertRaisesRegex(TypeError, "it must be ttscope.NORMAL"):
+        with self.assertRaisesRegex(TypeError, "expected ttscope.NORMAL"):
             ttscope.capture("NORMAL")
         with self.assertRaisesRegex(TypeError, "must be a ttscope.Tracker, not int"):
             ttscope.capture(tracker=5)

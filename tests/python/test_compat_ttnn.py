@@ -343,8 +343,8 @@ class Course(Case):
             MemoryUsageTracker.snapshot("B")
         MemoryUsageTracker.end_capture()
         self.assertEqual(MemoryUsageTracker.get_trace_names(), ["A", "B", "END_TRACE"])
-        self.assert_said("cannot read the graph trace of ttnn, so a segment lacks what the runtime "
-                         "did: RuntimeError: lost", "saw no event")
+        self.assert_said("cannot read the graph trace of ttnn, so the allocations of ttnn are "
+                         "missing from a segment: RuntimeError: lost", "saw no event")
         self.card.captures.open.clear()
         guard.release()
 
@@ -355,7 +355,7 @@ class Course(Case):
             MemoryUsageTracker.snapshot("A")
         MemoryUsageTracker.snapshot("B")
         self.assertEqual(MemoryUsageTracker.get_dram_usage("B").peak, MB)
-        self.assert_said("out of memory: 'A' and the segment after it are one")
+        self.assert_said("out of memory: the segment 'A' and the next segment are counted as one")
         guard.release()
 
     def test_a_failure_at_the_end_is_said_once_and_everything_ends(self):
@@ -387,8 +387,8 @@ class Course(Case):
             thread.start()
             thread.join()
         self.assertEqual(len(self.card.captures.open), 1)
-        self.assert_said("only the thread that called begin_capture() can end a segment",
-                         "stays open", "saw no event")
+        self.assert_said("cannot end a segment of ttnn on this thread",
+                         "stays active", "saw no event")
         again = MemoryUsageTracker.begin_capture()  # ends it
         self.assertEqual(len(self.card.captures.open), 1)
         guard.release()
@@ -397,7 +397,7 @@ class Course(Case):
     def test_a_capture_that_is_open_already_is_told(self):
         self.ttnn.graph.begin_graph_capture()
         guard = MemoryUsageTracker.begin_capture(ttscope.NO_DISPATCH)
-        self.assert_said("its run mode stays in force")
+        self.assert_said("its own run mode applies")
         del guard
         self.assertEqual(len(self.card.captures.open), 1)
         self.ttnn.graph.end_graph_capture()
@@ -423,7 +423,7 @@ class Sources(Case):
         MemoryUsageTracker.end_capture("A")
         self.assertEqual([usage.peak for _, usage in MemoryUsageTracker.get_dram_usage_all()],
                          [MB] * 3)
-        self.assert_said("the tracker is told of memory by another source")
+        self.assert_said("reports memory to the tracker")
         guard.release()
 
     def test_a_capture_without_events_says_so_once(self):
@@ -441,7 +441,7 @@ class Sources(Case):
             guard = MemoryUsageTracker.begin_capture(ttscope.NO_DISPATCH)
             MemoryUsageTracker.end_capture()
             self.printed()
-        self.assert_said("NO_DISPATCH held nothing back",
+        self.assert_said("NO_DISPATCH had no effect",
                          "ttnn cannot be used (ModuleNotFoundError: ")
         self.assertIn("ttscope.process_tracker()", self.stderr.getvalue())
         guard.release()

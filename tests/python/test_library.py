@@ -48,7 +48,8 @@ class Found(unittest.TestCase):
         for text in ("cannot find libttscope.so; looked for:\n",
                      f"  {package}/libttscope.so: no such file\n",
                      "  libttscope.so.0 (by the system's loader): ",
-                     "cmake --build --preset release", "set TTSCOPE_LIBRARY to its path"):
+                     "cmake --build --preset release",
+                     "set TTSCOPE_LIBRARY to the path of the library"):
             self.assertIn(text, ran.stderr)
         self.assertNotIn("build/*", ran.stderr)
 
@@ -65,7 +66,7 @@ class Found(unittest.TestCase):
             self.assertEqual(self.run_python(package, TTSCOPE_LIBRARY=str(value)).stdout.strip(),
                              str(path))
         ran = self.run_python(package, TTSCOPE_LIBRARY=str(self.root / "gone.so"))
-        self.assertIn("cannot load the library that TTSCOPE_LIBRARY names:\n"
+        self.assertIn("cannot load the library in TTSCOPE_LIBRARY:\n"
                       f"  {self.root}/gone.so: no such file\n", ran.stderr)
         bad = self.root / "bad.so"
         for content in (b"", b"this is text"):
@@ -117,7 +118,7 @@ class Found(unittest.TestCase):
         if hasattr(ctypes.CDLL(None), "__tsan_init"):
             self.skipTest("the runtime is there")
         self.assertEqual(_library._missing_runtime(str(path)),
-                         "built with a sanitizer, whose runtime has to be there first: "
+                         "built with a sanitizer, whose runtime must be loaded first: run with "
                          "LD_PRELOAD=$(gcc -print-file-name=libtsan.so)")
 
 
@@ -131,13 +132,13 @@ class Agreement(unittest.TestCase):
                 _native._check_release(fake, "x.so")
             else:
                 with self.assertRaisesRegex(ImportError, f"'x.so' is libttscope {release}, this "
-                                            "package is for 0.1.0: install both from one"):
+                                            "package needs 0.1.0: install both from one"):
                     _native._check_release(fake, "x.so")
         self.assertEqual(ttscope.__version__, "0.1.0")
         self.assertEqual(_native.lib.tts_version(), b"0.1.0")
 
     def test_a_library_without_a_function_is_named(self):
-        with self.assertRaisesRegex(ImportError, "'libc' has no 'tts_version': it is not"):
+        with self.assertRaisesRegex(ImportError, "'libc' has no function 'tts_version': install"):
             _native._declare(ctypes.CDLL(None), "libc")
 
     def test_the_self_check_passes_and_leaves_nothing(self):
@@ -162,7 +163,8 @@ class Agreement(unittest.TestCase):
             neighbour = fields[(fields.index(name) + 1) % len(fields)]
             with self.subTest(struct=struct.__name__, name=name):
                 with mock.patch.object(struct, name, getattr(struct, neighbour)):
-                    with self.assertRaisesRegex(ImportError, f"about 'struct {wanted}': install"):
+                    with self.assertRaisesRegex(ImportError,
+                                                f"layouts of 'struct {wanted}': install"):
                         _selfcheck.run()
 
 

@@ -91,7 +91,7 @@ class Record(unittest.TestCase):
         self.assertEqual(r.state, ttscope.RecorderState(False, None, 0, 0, 0))
         r.end()
         r.begin()
-        with self.assertRaisesRegex(RuntimeError, "end it first"):
+        with self.assertRaisesRegex(RuntimeError, "end the recording first"):
             r.begin()
         with self.assertRaisesRegex(RuntimeError, "the tracker already has a recorder"):
             ttscope.Recorder(self.folder / "other.tts", tracker=self.t).begin()
@@ -134,7 +134,7 @@ class Record(unittest.TestCase):
             ttscope.record(self.path, "much", tracker=self.t)
         with self.assertRaisesRegex(TypeError, "must be a ttscope.Tracker"):
             ttscope.record(self.path, tracker=5)
-        with self.assertRaisesRegex(ValueError, "has a NUL in it"):
+        with self.assertRaisesRegex(ValueError, "has a NUL character"):
             ttscope.record("a\0b", tracker=self.t)
         with self.assertRaises(TypeError):
             ttscope.record(5, tracker=self.t)
@@ -174,7 +174,7 @@ class Record(unittest.TestCase):
 
         fake = mock.Mock(wraps=_native.lib, tts_recorder_get_state=longer)
         with mock.patch.object(_selfcheck, "lib", fake):
-            with self.assertRaisesRegex(ImportError, "about 'struct tts_recorder': install"):
+            with self.assertRaisesRegex(ImportError, "layouts of 'struct tts_recorder': install"):
                 _selfcheck.run()
 
 

@@ -155,7 +155,7 @@ class PublishTest(unittest.TestCase):
             sampler = self.publish()
             self.wait_for(lambda: not sampler.is_running)
         self.assertIn("the device is closed", sampler.failure)
-        self.assertIn("has ended", "".join(str(c) for c in stderr.mock_calls))
+        self.assertIn("has stopped", "".join(str(c) for c in stderr.mock_calls))
 
     def test_a_failure_of_the_callback_does_not_reach_the_program(self):
         def fail(sample):

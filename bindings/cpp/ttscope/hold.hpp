@@ -116,8 +116,8 @@ template <class R> class HoldOn
     }
     const char *problem() const noexcept
     {
-        return "this release of tt-metal cannot be held back from outside: open its own "
-               "capture "
+        return "ttscope cannot stop the allocations of this release of tt-metal: begin a "
+               "graph capture of tt-metal "
                "with RunMode::NO_DISPATCH before begin_capture()";
     }
 };
@@ -142,8 +142,8 @@ requires(!std::is_abstract_v<HookOf<R>>) class HoldOn<R>
     const char *problem() const noexcept
     {
         return is_installed_ ? nullptr
-                             : "a graph capture of the runtime is open, and its run mode stays "
-                               "in force: end it before begin_capture()";
+                             : "a graph capture of the runtime is active, and its run mode "
+                               "applies: end this capture before begin_capture()";
     }
 
   private:

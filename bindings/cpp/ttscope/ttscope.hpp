@@ -92,7 +92,7 @@ template <class RunMode> tts_capture_mode mode_of(RunMode mode)
         return TTS_CAPTURE_NO_DISPATCH;
     if constexpr (std::is_same_v<RunMode, Mode>)
         if (mode != Mode::NORMAL)
-            throw Error(TTS_E_INVALID, "unknown mode, give Mode::NORMAL or Mode::NO_DISPATCH");
+            throw Error(TTS_E_INVALID, "unknown mode: give Mode::NORMAL or Mode::NO_DISPATCH");
     return TTS_CAPTURE_NORMAL;
 }
 
@@ -177,7 +177,8 @@ struct WithoutRuntime {
     static constexpr const char *advice =
         "the program was compiled without tt-metal's headers: add the directory of "
         "tt-metalium/ "
-        "with -I and compile as C++20, or tell ttscope::Tracker::process() what is allocated";
+        "with -I and compile as C++20, or report each allocation to "
+        "ttscope::Tracker::process()";
     static std::shared_ptr<void> begin(tts_tracker *, tts_capture_mode)
     {
         return nullptr;
@@ -187,9 +188,10 @@ struct WithoutRuntime {
 #if TTSCOPE_HAS_METAL
 struct WithRuntime {
     static constexpr bool can_hold = true;
-    static constexpr const char *advice = "tt-metal told of nothing: call begin_capture() on "
-                                          "the thread that allocates, before it "
-                                          "does; other threads call ttscope::metal::watch()";
+    static constexpr const char *advice = "tt-metal reported nothing: call begin_capture() on "
+                                          "the thread that allocates, before its first "
+                                          "allocation; on other threads call "
+                                          "ttscope::metal::watch()";
 
     metal::Watch watch;
     std::unique_ptr<metal::Hold> hold;
@@ -200,7 +202,7 @@ struct WithRuntime {
             return;
         hold = std::make_unique<metal::Hold>(tt::tt_metal::GraphTracker::instance());
         if (const char *problem = hold->problem())
-            say_once(NOTICE_HOLD, "NO_DISPATCH does not hold tt-metal back: ", problem);
+            say_once(NOTICE_HOLD, "NO_DISPATCH has no effect on tt-metal: ", problem);
     }
     static std::shared_ptr<void> begin(tts_tracker *tracker, tts_capture_mode mode)
     {
@@ -530,7 +532,8 @@ class Capture
     detail::Shared &shared() const
     {
         if (!shared_)
-            throw Error(TTS_E_INVALID, "the capture was moved away, use the one it went to");
+            throw Error(TTS_E_INVALID,
+                        "the capture was moved to another object: use that object");
         return *shared_;
     }
     tts_capture *get() const noexcept
@@ -625,7 +628,7 @@ struct L1UsagePerCore {
 //
 // begin_capture() also begins to watch the runtime on its thread, if tt-metal's headers were
 // found; end_capture(), clear() and the guard end that, on the same thread. A capture that saw
-// no event, or a NO_DISPATCH that held nothing back, prints a message once on stderr.
+// no event, or a NO_DISPATCH that had no effect, prints a message once on stderr.
 class MemoryUsageTracker
 {
   public:
@@ -754,10 +757,9 @@ class MemoryUsageTracker
     static void check_dispatch()
     {
         if (may_hold_nothing())
-            detail::say_once(
-                detail::NOTICE_DISPATCH,
-                "NO_DISPATCH held nothing back, so everything was really allocated; ",
-                advice());
+            detail::say_once(detail::NOTICE_DISPATCH,
+                             "NO_DISPATCH had no effect, so everything was really allocated; ",
+                             advice());
     }
     static const char *advice()
     {
@@ -772,7 +774,7 @@ class MemoryUsageTracker
                session.held == tts_tracker_get_held(Tracker::process().get());
     }
     static constexpr const char *out_of_memory =
-        "out of memory: a segment and the one after it are one";
+        "out of memory: two segments are counted as one";
 
     template <class Call>
     static void translate(tts_status known, const char *published, Call call)

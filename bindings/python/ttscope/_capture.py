@@ -79,8 +79,8 @@ class Capture:
             if status == _native.OK:
                 self._mode = mode
         if status == _native.E_BUSY:
-            raise RuntimeError("cannot begin: the capture is active; end it first, or take "
-                               "another one with ttscope.capture()")
+            raise RuntimeError("cannot begin: the capture is active; end the capture first, "
+                               "or make another capture with ttscope.capture()")
         _native.check(status, error)
 
     def snapshot(self, name: str) -> None:
@@ -145,14 +145,14 @@ class Capture:
         """Returns the finished phase with that name. Raises KeyError if no phase or
         several phases have the name."""
         if not isinstance(name, str):
-            raise TypeError(f"a phase is found by its name, a str, not {type(name).__name__}; "
-                            "by number it is in .phases")
+            raise TypeError(f"the name of a phase must be a str, not {type(name).__name__}; "
+                            "use .phases[N] to get a phase by its number")
         phases, kept = self.phases, _native.kept_name(name)
         found = [phase for phase in phases if phase.name == kept]
         if len(found) == 1:
             return found[0]
         if found:
-            raise KeyError(f"{len(found)} phases are named '{name}': take them from .phases")
+            raise KeyError(f"{len(found)} phases are named '{name}': get each phase from .phases")
         raise KeyError(_not_found(name, [phase.name for phase in phases]))
 
     def text(self) -> str:
@@ -196,7 +196,7 @@ def _free(ptr: _Ptr, tracker: Tracker) -> None:
 
 def _not_found(name: str, names: List[str]) -> str:
     if not names:
-        return f"no phase '{name}': none has ended yet"
+        return f"no phase '{name}': no phase has ended yet"
     near = difflib.get_close_matches(name, names, 1)
-    known = f"did you mean '{near[0]}'?" if near else "there are " + ", ".join(names)
+    known = f"did you mean '{near[0]}'?" if near else "the phases are " + ", ".join(names)
     return f"no phase '{name}': {known}"

@@ -211,7 +211,8 @@ class GraphFeed:
 def _number(value: Any) -> int:
     number = value if type(value) is int else int(value)
     if not 0 <= number <= _SIZE_MAX:
-        raise ValueError(f"{number} is out of range")
+        raise ValueError(f"number {number} of a graph node is out of range: "
+                         f"expected 0 to {_SIZE_MAX}")
     return number
 
 

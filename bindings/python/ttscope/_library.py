@@ -35,13 +35,15 @@ def load() -> Tuple[ctypes.CDLL, str]:
         refusals.append(_line(path, reason))
     if named:
         raise LibraryNotFoundError(
-            f"cannot load the library that {ENVIRONMENT} names:\n{refusals[0]}\n"
-            f"set {ENVIRONMENT} to the path of libttscope.so, or unset it to have it looked for"
+            f"cannot load the library in {ENVIRONMENT}:\n{refusals[0]}\n"
+            f"set {ENVIRONMENT} to the path of libttscope.so, or unset "
+            f"{ENVIRONMENT} to search the usual places"
         )
     raise LibraryNotFoundError(
         "cannot find libttscope.so; looked for:\n" + "\n".join(refusals) + "\n"
-        f"set {ENVIRONMENT} to its path (in a source tree that is built, build/release/lib),"
-        " install it, or build it (cmake --preset release && cmake --build --preset release)"
+        f"set {ENVIRONMENT} to the path of the library (build/release/lib in a built source tree),"
+        " install the library, or build the library"
+        " (cmake --preset release && cmake --build --preset release)"
     )
 
 
@@ -115,7 +117,7 @@ def _missing_runtime(path: str) -> Optional[str]:
         if not hasattr(process, symbol):
             runtime = name.decode()
             return (
-                "built with a sanitizer, whose runtime has to be there first: "
+                "built with a sanitizer, whose runtime must be loaded first: run with "
                 f"LD_PRELOAD=$(gcc -print-file-name={runtime})"
             )
     return None

@@ -27,7 +27,7 @@ def run_mode(mode: object) -> RunMode:
         return mode
     name = getattr(mode, "name", None)
     if not isinstance(name, str):
-        raise TypeError(f"mode {mode!r} is no mode: it must be {ACCEPTED}")
+        raise TypeError(f"invalid mode {mode!r}: expected {ACCEPTED}")
     if name not in RunMode.__members__:
-        raise ValueError(f"mode {name!r} is not known: it must be {ACCEPTED}")
+        raise ValueError(f"unknown mode {name!r}: expected {ACCEPTED}")
     return RunMode[name]

@@ -188,7 +188,7 @@ def _declare(library: ctypes.CDLL, path: str) -> None:
             function = getattr(library, name)
         except AttributeError:
             raise ImportError(
-                f"'{path}' has no '{name}': it is not libttscope {RELEASE}, install that"
+                f"the library '{path}' has no function '{name}': install libttscope {RELEASE}"
             ) from None
         function.restype = result
         function.argtypes = arguments
@@ -202,7 +202,7 @@ def _check_release(library: ctypes.CDLL, path: str) -> None:
     alike = 2 if want[0] == "0" else 1
     if have[:alike] != want[:alike]:
         raise ImportError(
-            f"'{path}' is libttscope {'.'.join(have)}, this package is for {RELEASE}: "
+            f"'{path}' is libttscope {'.'.join(have)}, this package needs {RELEASE}: "
             "install both from one release"
         )
 

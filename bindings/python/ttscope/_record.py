@@ -59,7 +59,7 @@ class Recorder:
                  tracker: Optional[Tracker] = None) -> None:
         self._path = os.fsencode(path)
         if b"\0" in self._path:
-            raise ValueError(f"path {path!r} has a NUL in it: leave it out")
+            raise ValueError(f"the path {path!r} has a NUL character: remove the character")
         self._keep_bytes = _uint(keep_bytes, _U64, "keep_bytes")
         self._tracker = process_tracker() if tracker is None else tracker
         if not isinstance(self._tracker, Tracker):
@@ -88,7 +88,8 @@ class Recorder:
         out, error = ctypes.c_void_p(), Error()
         with self._lock:
             if self._ptr:
-                raise RuntimeError("cannot begin: it records already; end it first")
+                raise RuntimeError("cannot begin: the recorder is already recording; "
+                                   "end the recording first")
             status = lib.tts_recorder_begin(self._tracker._ptr, byref(config), byref(out),
                                             byref(error))
             if status == _native.OK:

@@ -171,5 +171,5 @@ def run() -> None:
 
 
 def _refusal(struct: str) -> ImportError:
-    return ImportError(f"'{_native.path}' and this package do not agree about 'struct {struct}': "
-                       "install both from one release")
+    return ImportError(f"'{_native.path}' and this package have different layouts of "
+                       f"'struct {struct}': install both from one release")

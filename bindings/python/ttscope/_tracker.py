@@ -156,7 +156,7 @@ class Tracker:
             return
         number = _KINDS.get(kind) if isinstance(kind, str) else None
         if number is None:
-            raise ValueError(f"kind {kind!r} is not known: it must be 'cb', 'dfb' or 'scratchpad'")
+            raise ValueError(f"unknown kind {kind!r}: expected 'cb', 'dfb' or 'scratchpad'")
         ranges, count = _ranges(cores)
         self._post(Event(number, _uint(device, _U32, "device"), _native.L1, bool(borrowed), 0,
                          _uint(size, _U64, "size"), 0, 0, ranges, count))
@@ -252,7 +252,7 @@ def _uint(value: Any, limit: int, what: str) -> int:
     except TypeError:
         raise TypeError(f"{what} must be an int, not {type(value).__name__}") from None
     if not 0 <= number <= limit:
-        raise ValueError(f"{what} {number} is out of range: it must be 0 to {limit}")
+        raise ValueError(f"{what} {number} is out of range: expected 0 to {limit}")
     return number
 
 
@@ -260,7 +260,7 @@ def _pool_number(pool: object) -> int:
     name = pool if isinstance(pool, str) else getattr(pool, "name", None)
     number = _native.POOL_NUMBERS.get(name) if isinstance(name, str) else None
     if number is None:
-        raise ValueError(f"pool {pool!r} is not known: it must be one of "
+        raise ValueError(f"unknown pool {pool!r}: expected one of "
                          f"{', '.join(_native.POOLS)}")
     return number
 
@@ -278,5 +278,5 @@ def _range(item: Union[Sequence[int], Any]) -> _native.CoreRange:
     if len(numbers) == 2:
         numbers += numbers
     if len(numbers) != 4:
-        raise ValueError(f"{item!r} is no range of cores: it must be (x0, y0, x1, y1) or (x, y)")
+        raise ValueError(f"{item!r} is not a range of cores: expected (x0, y0, x1, y1) or (x, y)")
     return _native.CoreRange(*(_uint(number, _U16, "core") for number in numbers))

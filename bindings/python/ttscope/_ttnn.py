@@ -49,11 +49,11 @@ class GraphCapture:
         self._is_active = getattr(graph, "is_graph_capture_active", lambda: False)
         self._is_inner = bool(self._is_active())
         if self._is_inner and mode is NO_DISPATCH:
-            say_once("inner", "a graph capture of ttnn is active already: its run mode stays in "
-                              "force, and NO_DISPATCH holds nothing back if that is NORMAL; "
-                              "end it before begin_capture()")
+            say_once("inner", "a graph capture of ttnn is active already: end this capture before "
+                              "begin_capture(); until then its own run mode applies, and "
+                              "NO_DISPATCH may have no effect")
         elif self._is_inner:
-            say_once("inner", "a graph capture of ttnn is active already: end it after "
+            say_once("inner", "a graph capture of ttnn is active already: end this capture after "
                               "end_capture(), not before")
         self._begin(self._mode)
         self.is_open = True
@@ -76,6 +76,6 @@ class GraphCapture:
         self.is_open = False
         trace = self._end()
         if not self._is_inner and self._is_active():
-            say_once("open", "a graph capture of ttnn that began after begin_capture() was open "
-                             "at a snapshot, which ended it: end such captures before")
+            say_once("open", "snapshot() ended a graph capture of ttnn that began after "
+                             "begin_capture(): end such captures before snapshot()")
         return trace

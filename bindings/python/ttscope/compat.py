@@ -110,22 +110,24 @@ class _Feed:
             if not self._capture.is_open:
                 return
             if not self._capture.is_mine:
-                say_once("thread", "only the thread that called begin_capture() can end a "
-                                   "segment: what the runtime did is in the next one that it "
-                                   "ends; call snapshot() and end_capture() there")
+                say_once("thread", "cannot end a segment of ttnn on this thread: call snapshot() "
+                                   "and end_capture() on the thread that called "
+                                   "begin_capture(); the next segment that ends there "
+                                   "contains the allocations of this segment too")
                 return
             trace = self._capture.end() if is_last else self._capture.cut()
             self._tell(nodes_of(trace))
         except Exception as error:
-            say_once("trace", "cannot read the graph trace of ttnn, so a segment lacks what the "
-                              f"runtime did: {type(error).__name__}: {error}")
+            say_once("trace", "cannot read the graph trace of ttnn, so the allocations of ttnn are "
+                              "missing from a segment: "
+                              f"{type(error).__name__}: {error}")
 
     def _tell(self, nodes: List[Any]) -> None:
         if self._tracker.health().events != self._events:
             self._is_alone = False
         if not self._is_alone:
-            say_once("sources", "the tracker is told of memory by another source (ttscope/metal.hpp "
-                                "or plain calls), so the graph traces of ttnn are not counted")
+            say_once("sources", "another source (ttscope/metal.hpp or plain calls) reports memory "
+                                "to the tracker, so the graph traces of ttnn are not counted")
             return
         self._feed.feed(nodes)
         self._events = self._tracker.health().events
@@ -204,7 +206,8 @@ class _State:
             try:
                 capture.snapshot(name)
             except MemoryError:
-                say_once("memory", f"out of memory: '{name}' and the segment after it are one")
+                say_once("memory", f"out of memory: the segment '{name}' and the next segment are "
+                                   "counted as one")
 
     def end(self, name: str) -> None:
         kept_name(name)
@@ -217,7 +220,7 @@ class _State:
                 self._end_capture(capture, name)
             if self._mode is NO_DISPATCH and self._no_ttnn and \
                     lib.tts_tracker_get_held(capture.tracker._ptr) == self._held:
-                say_once("dispatch", "NO_DISPATCH held nothing back, so everything was really "
+                say_once("dispatch", "NO_DISPATCH had no effect, so everything was really "
                                      f"allocated; {self._advice()}")
             self._check_events(capture)
 
@@ -247,8 +250,8 @@ class _State:
         if self._feed.close():
             self._feed = None
         else:
-            say_once("close", "the graph capture of ttnn stays open: only the thread that called "
-                              "begin_capture() can end it; call end_capture() or clear() there")
+            say_once("close", "the graph capture of ttnn stays active: call end_capture() or "
+                              "clear() on the thread that called begin_capture()")
 
     def _check_events(self, capture: Capture) -> None:
         phases = capture.phases
@@ -257,10 +260,10 @@ class _State:
 
     def _advice(self) -> str:
         if self._no_ttnn:
-            return (f"ttnn cannot be used ({self._no_ttnn}): run where it can be imported, or tell "
-                    "ttscope.process_tracker() what is allocated")
+            return (f"ttnn cannot be used ({self._no_ttnn}): run where ttnn can be imported, or "
+                    "report each allocation to ttscope.process_tracker()")
         return ("ttnn recorded nothing: call begin_capture() on the thread that allocates, before "
-                "it does")
+                "its first allocation")
 
     def guard_died(self, begun: int) -> None:
         self._dead.append(begun)
@@ -364,7 +367,7 @@ class MemoryUsageTracker:
     MemoryUsageGuard = MemoryUsageGuard
 
     def __new__(cls) -> "MemoryUsageTracker":
-        raise TypeError("MemoryUsageTracker has functions only: call "
+        raise TypeError("cannot make an object of MemoryUsageTracker: call "
                         "MemoryUsageTracker.begin_capture()")
 
     @staticmethod

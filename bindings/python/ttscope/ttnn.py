@@ -191,7 +191,7 @@ class Sampler:
                 self._sequence += 1
         except Exception as error:
             self._failure = f"{type(error).__name__}: {error}"
-            say_once("sampler", f"sampling the memory of a device has ended: {self._failure}")
+            say_once("sampler", f"sampling the memory of a device has stopped: {self._failure}")
             return False
         return True
 
@@ -254,8 +254,8 @@ def publish(device: Any, interval: float = 1.0, to: Optional[Target] = None) -> 
                          f"{SHORTEST_INTERVAL} to {threading.TIMEOUT_MAX:.0f}")
     ttnn = _runtime()
     if not hasattr(ttnn, "get_memory_view"):
-        raise RuntimeError("this ttnn has no get_memory_view(): the memory of its devices cannot "
-                           "be sampled")
+        raise RuntimeError("this version of ttnn has no get_memory_view(), so the memory of "
+                           "its devices cannot be sampled")
     sampler = Sampler(device, float(interval),
                       to if to is not None else f"ttscope-memory-{os.getpid()}.jsonl")
     _wrap_closers(ttnn)
