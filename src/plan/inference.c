@@ -484,7 +484,7 @@ static enum tts_status check_field_pairs(const struct tts_inference_config *conf
     if (model->positions > 0 && config->length > model->positions)
         return tts_error_set(err, TTS_E_INVALID,
                              "must be at most %" PRIu64
-                             ", the positions of the model, but is %" PRIu64,
+                             ", the number of positions of the model, but is %" PRIu64,
                              model->positions, config->length);
     *field = TTS_INFERENCE_FIELD_TENSOR_PARALLEL;
     if (model->heads % chips != 0)

@@ -564,7 +564,7 @@ static enum tts_status read_mesh_shape(struct tts_trainconfig *config, uint64_t 
     if (mesh[0] == 0 || mesh[1] == 0)
         return fail_mesh(config, "is missing, but enable_ddp and enable_tp need it");
     if (__builtin_mul_overflow(mesh[0], mesh[1], &all))
-        return fail_mesh(config, "has too many chips");
+        return fail_mesh(config, "has more chips than fit in 64 bits");
     bool is_line = mesh[0] == 1 || mesh[1] == 1;
     if (is_ddp && is_tp) {
         if (is_v1_config(config))
@@ -590,7 +590,8 @@ static const enum tts_workload_field axes[] = {TTS_FIELD_DATA_PARALLEL,
  * one chip whatever device_config says. */
 static enum tts_status refuse_mesh(struct tts_trainconfig *config)
 {
-    static const char what[] = "recipe v1-python runs on one chip; v1 and head run on several";
+    static const char what[] =
+        "recipe v1-python runs on one chip; recipes v1 and head run on several chips";
     for (size_t i = 0; i < 2; i++) {
         const struct tts_trainfile_value *value = tts_setting_in_file(axes[i], &config->file);
         if (is_setting_given(config, axes[i]) && config->overrides->given[axes[i]] > 1)

@@ -279,7 +279,7 @@ static bool check_recipe_fields(struct check *check, const struct tts_workload *
         return refuse_field(check, TTS_FIELD_TENSOR_PARALLEL, "is not modelled in recipe v1");
     if (tts_recipe_is_may(w->recipe) && w->tensor_parallel == 1)
         return refuse_field(check, TTS_FIELD_TENSOR_PARALLEL,
-                            "must be more than 1 in recipe may, which is for parallel runs");
+                            "must be more than 1 in recipe 'may', which is for parallel runs");
     if (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION)
         return refuse_field(check, TTS_FIELD_OPTIMIZER, "is not available in recipe v1");
     bool is_composite =

@@ -354,8 +354,9 @@ expect_out_like 'no batch fits n150: the smallest batch needs 8277.65 MB of 1502
   without --max, the command lists changes that would help'
 fit "$nano" --recipe v1 --max batch
 expect_out_like ' does not fit: 121*
-  this is below the capacity: buffers are rounded up to whole pages, and the
-    free memory is in pieces; near this limit a smaller value may not fit either'
+  this size is below the capacity: buffers are rounded up to whole pages, and
+    the free memory is in pieces; near this limit a smaller value may not fit
+    either'
 
 # --- recordings: a replay has the same peak -----------------------------------------------
 

@@ -375,7 +375,7 @@ usage "invalid value '1k' for '--seq': expected a whole number" --seq 1k
 usage "'--max' and '--inference' cannot be combined" --max batch
 usage "'--runner' and '--inference' cannot be combined" -r default
 usage "'--kernel-binaries' and '--inference' cannot be combined" -k
-usage "'--length' must be at most 2048, the positions of the model, but is 4096" --length 4096
+usage "'--length' must be at most 2048, the number of positions of the model, but is 4096" --length 4096
 usage "'--block' must be a multiple of 32, but is 16" --block 16
 usage "invalid value 'fp8' for '--weights': expected bf16, bfp8 or bfp4" --weights fp8
 usage "'--tensor-parallel' must divide the 32 heads, but is 3" --tensor-parallel 3

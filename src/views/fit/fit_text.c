@@ -818,8 +818,8 @@ static void print_next_larger(const struct tts_fit_answer *answer, FILE *out)
             tts_fit_mb(peak, largest->next_peak_bytes));
     if (largest->next_peak_bytes <= answer->fit->capacity_bytes)
         tts_say(out, 2,
-                "this is below the capacity%s; near this limit a smaller value may not fit "
-                "either",
+                "this size is below the capacity%s; near this limit a smaller value may not "
+                "fit either",
                 ROOM_IN_PIECES);
 }
 

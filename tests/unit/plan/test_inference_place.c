@@ -233,7 +233,7 @@ T_TEST(sizes_that_do_not_go_together_are_refused)
     config = llama_8b();
     config.length = 131073;
     expect_bad(&config, TTS_E_INVALID, TTS_INFERENCE_FIELD_LENGTH,
-               "must be at most 131072, the positions of the model, but is 131073");
+               "must be at most 131072, the number of positions of the model, but is 131073");
     config = llama_8b();
     config.tensor_parallel = 3;
     expect_bad(&config, TTS_E_INVALID, TTS_INFERENCE_FIELD_TENSOR_PARALLEL,

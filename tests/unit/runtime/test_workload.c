@@ -645,7 +645,8 @@ T_TEST(what_cannot_be_run_is_named)
     REFUSES(w.model.vocabulary = 0, TTS_FIELD_VOCABULARY, TTS_E_INVALID, "must be from 1 to");
     REFUSES(w.model.mlp_width = 33, TTS_FIELD_MLP_WIDTH, TTS_E_INVALID, "multiple of 32");
     REFUSES(w.tensor_parallel = 2, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID, "recipe v1");
-    REFUSES(w.recipe = TTS_RECIPE_MAY, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID, "recipe may");
+    REFUSES(w.recipe = TTS_RECIPE_MAY, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID,
+            "recipe 'may'");
     REFUSES(w.data_parallel = huge, TTS_FIELD_DATA_PARALLEL, TTS_E_INVALID, "1 to 1024");
     REFUSES(w.tensor_parallel = 8, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID,
             "the number of groups");
