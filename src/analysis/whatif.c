@@ -211,7 +211,8 @@ static enum tts_status add_entry(struct whatif_table *table, uint32_t device, ui
 {
     uint32_t at;
     if (table->used >= TTS_WHATIF_LIVE_MAX)
-        return tts_error_set(err, TTS_E_RANGE, "more than %d buffers live at once",
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the file has too many live buffers at once: the maximum is %d",
                              TTS_WHATIF_LIVE_MAX);
     assert(find_entry(table, device, id) == TTS_HASHTABLE_NONE);
     if (!new_entry_place(table, &at))
@@ -242,7 +243,7 @@ enum { UNKNOWN_PAGE = 2048 }; /* size of a bfloat16 tile, the most common page *
 
 static enum tts_status fail_past_64_bits(struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_INVALID, "the buffer is past 64 bits");
+    return tts_error_set(err, TTS_E_INVALID, "the size of the buffer does not fit in 64 bits");
 }
 
 static bool is_dram_pool(enum tts_pool pool)
@@ -270,9 +271,11 @@ static enum tts_status fail_too_many_cores(uint32_t cores, uint64_t there, bool 
 {
     if (dram)
         return tts_error_set(err, TTS_E_RANGE,
-                             "needs %" PRIu32 " banks, the device has %" PRIu64, cores, there);
-    return tts_error_set(err, TTS_E_RANGE, "needs %" PRIu32 " cores, the grid has %" PRIu64,
-                         cores, there);
+                             "the buffer needs %" PRIu32 " banks, but the device has %" PRIu64,
+                             cores, there);
+    return tts_error_set(err, TTS_E_RANGE,
+                         "the buffer needs %" PRIu32 " cores, but the grid has %" PRIu64, cores,
+                         there);
 }
 
 /* Counts the cores of the chip and the columns of its grid, or its DRAM banks if `dram` is
@@ -284,7 +287,8 @@ static enum tts_status count_chip_cores(const struct tts_chip *chip, bool dram,
     enum tts_fact_key key = dram ? TTS_FACT_DRAM_BANKS : TTS_FACT_GRID;
     const struct tts_fact *fact = &chip->fact[key];
     if (fact->origin == TTS_ORIGIN_UNKNOWN)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "'%s' is unknown: set this property",
+        return tts_error_set(err, TTS_E_NOT_FOUND,
+                             "'%s' is unknown: set this property of the device",
                              tts_fact_name(key));
     *columns = dram ? (uint32_t)fact->value : TTS_GRID_COLUMNS(fact->value);
     *there = dram ? fact->value : (uint64_t)*columns * TTS_GRID_ROWS(fact->value);
@@ -466,7 +470,9 @@ static enum tts_status find_source(struct tts_whatif *whatif, uint32_t id, size_
             return TTS_OK;
         }
     if (count == TTS_WHATIF_DEVICES_MAX)
-        return tts_error_set(err, TTS_E_RANGE, "more than %d devices", TTS_WHATIF_DEVICES_MAX);
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the file has too many devices: the maximum is %d",
+                             TTS_WHATIF_DEVICES_MAX);
     whatif->sources[count] = (struct whatif_source){
         .id = id, .mesh = (uint16_t)count, .model = TTS_WHATIF_DEVICES_MAX};
     *out = count;
@@ -606,7 +612,7 @@ enum tts_status tts_whatif_resize(const struct tts_chip *chip, uint64_t bank_byt
     if (status != TTS_OK)
         return status;
     if (__builtin_add_overflow(now.nominal_bytes - now.bank_bytes, bank_bytes, &size))
-        return tts_error_set(err, TTS_E_RANGE, "a bank past 64 bits");
+        return tts_error_set(err, TTS_E_RANGE, "the size of a bank does not fit in 64 bits");
     snprintf(text, sizeof text, "%" PRIu64, size);
     status = tts_chip_set(&other, tts_fact_name(TTS_FACT_DRAM_BANK_SIZE), text, err);
     if (status == TTS_OK)
@@ -1379,7 +1385,8 @@ static enum tts_status add_before(struct tts_whatif *whatif, const struct tts_it
                                   struct tts_error *err)
 {
     if (whatif->before_count == TTS_WHATIF_LIVE_MAX)
-        return tts_error_set(err, TTS_E_RANGE, "more than %d buffers live at once",
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the file has too many live buffers at once: the maximum is %d",
                              TTS_WHATIF_LIVE_MAX);
     void *grown = tts_alloc_grow(whatif->alloc, whatif->before, &whatif->before_capacity,
                                  whatif->before_count + 1, sizeof *whatif->before);

@@ -86,11 +86,12 @@ static enum tts_status give_line(struct tts_lines *lines, size_t len, size_t tak
         len--;
     const char *nul = memchr(line, 0, len);
     if (nul) {
-        tts_error_set(err, TTS_E_SYNTAX, "not a text file: it holds a NUL byte");
+        tts_error_set(err, TTS_E_SYNTAX, "not a text file: the file has a NUL byte");
         return fail_reading(lines, (uint64_t)(nul - line), TTS_E_SYNTAX, err);
     }
     if (len > TTS_LINE_MAX_BYTES) {
-        tts_error_set(err, TTS_E_SYNTAX, "line is longer than %d bytes", TTS_LINE_MAX_BYTES);
+        tts_error_set(err, TTS_E_SYNTAX, "the line is longer than %d bytes",
+                      TTS_LINE_MAX_BYTES);
         return fail_reading(lines, TTS_LINE_MAX_BYTES, TTS_E_SYNTAX, err);
     }
     *text = line;

@@ -96,8 +96,8 @@ static enum tts_status check(struct tts_tracker *t, const struct tts_device *dev
                                  id);
     if (!tts_fold_know(t->fold, id))
         return tts_error_set(err, TTS_E_RANGE,
-                             "the tracker already knows %u devices, its limit: raise "
-                             "devices_max, or give the id of a detached device",
+                             "the tracker already knows %u devices, which is the maximum: "
+                             "raise devices_max, or give the id of a detached device",
                              t->limits.devices_max);
     return TTS_OK;
 }

@@ -217,9 +217,9 @@ enum tts_status tts_capture_begin(struct tts_capture *c, enum tts_capture_mode m
     if (status != TTS_OK)
         return status;
     if ((unsigned)mode > TTS_CAPTURE_NO_DISPATCH)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "unknown mode %d: give TTS_CAPTURE_NORMAL or _NO_DISPATCH",
-                             (int)mode);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "unknown mode %d: give TTS_CAPTURE_NORMAL or TTS_CAPTURE_NO_DISPATCH", (int)mode);
     if (c->is_active)
         return tts_error_set(
             err, TTS_E_BUSY,

@@ -38,7 +38,9 @@ static enum tts_status check(const struct tts_tracker *t,
                              "the path of the recording is missing: give 'path'");
     static const struct tts_recorder_config nothing;
     if (memcmp(config->reserved, nothing.reserved, sizeof nothing.reserved) != 0)
-        return tts_error_set(err, TTS_E_INVALID, "a reserved field is not 0");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "a reserved field of the configuration is not 0: set all reserved fields to 0");
     uint64_t keep = config->keep_bytes;
     if (keep != 0 && (keep < TTS_RECORDER_KEEP_MIN || keep > KEEP_MAX))
         return tts_error_set(err, TTS_E_RANGE,
@@ -168,9 +170,9 @@ static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_erro
 {
     assert(r->stopped);
     if (r->stopped == TTS_RECORDER_LEFT)
-        return tts_error_set(
-            err, TTS_E_INVALID,
-            "a recording stops in a child process: begin another recording there");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "a recording stops in a child process: begin another recording in "
+                             "the child process");
     return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
 }
 

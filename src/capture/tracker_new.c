@@ -30,7 +30,9 @@ static enum tts_status limits_of(const struct tts_tracker_config *asked,
     if (!asked)
         asked = &nothing;
     if (memcmp(asked->reserved, nothing.reserved, sizeof asked->reserved) != 0)
-        return tts_error_set(err, TTS_E_INVALID, "a reserved field is not 0");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "a reserved field of the configuration is not 0: set all reserved fields to 0");
     enum tts_status status = limit("live_max", asked->live_max, LIVE_DEFAULT, TTS_FOLD_LIVE_MAX,
                                    &out->live_max, err);
     if (status == TTS_OK)
@@ -48,7 +50,8 @@ enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
 {
     struct tts_tracker_config limits = {0};
     if (!out)
-        return tts_error_set(err, TTS_E_INVALID, "'out' is NULL: give a place for the tracker");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "'out' is NULL: give a pointer for the new tracker");
     enum tts_status status = limits_of(config, &limits, err);
     if (status != TTS_OK)
         return status;

@@ -22,7 +22,7 @@ static enum tts_status config_check(const struct tts_banks_config *c, struct tts
         return tts_error_set(err, TTS_E_INVALID, "%s alignment is 0, expected at least 1 byte",
                              c->page_alignment_bytes == 0 ? "page" : "block");
     if (c->banks == 0)
-        return tts_error_set(err, TTS_E_INVALID, "a pool of 0 banks, expected at least 1");
+        return tts_error_set(err, TTS_E_INVALID, "the pool has 0 banks, expected at least 1");
     return TTS_OK;
 }
 

@@ -42,8 +42,8 @@ static enum tts_status link_one(struct pairs *p, const struct tts_dependency *d,
         if (on == d->of)
             return tts_error_set(err, TTS_E_INVALID, "allocator %u depends on itself", on);
         if (is_set(seen, on))
-            return tts_error_set(err, TTS_E_INVALID, "allocator %u depends on %u twice", d->of,
-                                 on);
+            return tts_error_set(err, TTS_E_INVALID,
+                                 "allocator %u depends on allocator %u twice", d->of, on);
         set(seen, on);
         set(row_of(p, d->of), on);
         set(row_of(p, on), d->of);
@@ -101,8 +101,8 @@ enum tts_status tts_banks_link(struct tts_banks *b, const struct tts_banks_confi
 {
     uint32_t largest = largest_id(config);
     if (largest >= TTS_ALLOCATORS_MAX)
-        return tts_error_set(err, TTS_E_RANGE, "allocator %u, expected at most %u", largest,
-                             (unsigned)TTS_ALLOCATORS_MAX - 1);
+        return tts_error_set(err, TTS_E_RANGE, "allocator number is %u, expected at most %u",
+                             largest, (unsigned)TTS_ALLOCATORS_MAX - 1);
     struct pairs pairs = {.count = largest + 1, .row_words = largest / 64 + 1};
     pairs.bytes = (pairs.count + (size_t)1) * pairs.row_words * sizeof(*pairs.bits);
     pairs.bits = b->alloc->alloc(b->alloc->ctx, pairs.bytes);

@@ -53,7 +53,7 @@ enum tts_status tts_request_need(const struct tts_request *request,
 {
     assert(pool->page_alignment_bytes > 0 && pool->bank_page_alignment_bytes > 0);
     if (TTS_UNLIKELY(pool->banks == 0))
-        return tts_error_set(err, TTS_E_NOT_FOUND, "the pool has no bytes");
+        return tts_error_set(err, TTS_E_NOT_FOUND, "the size of the pool is 0 bytes");
     if (TTS_UNLIKELY(request->size_bytes == 0)) {
         *out = (struct tts_need){.banks = pool->banks};
         return TTS_OK;

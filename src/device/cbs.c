@@ -23,10 +23,11 @@ static enum tts_status config_check(const struct tts_cbs_config *c, struct tts_e
                              "a core has %u buffer indices, expected 1 to %d", c->max_indices,
                              TTS_CB_INDICES_MAX);
     if (c->base > c->l1_bytes || c->l1_small_bytes > c->l1_bytes - c->base)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "L1 of %llu bytes cannot hold base %llu and L1_SMALL of %llu",
-                             (unsigned long long)c->l1_bytes, (unsigned long long)c->base,
-                             (unsigned long long)c->l1_small_bytes);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "L1 has %llu bytes, too few for a base address of %llu and %llu bytes of L1_SMALL",
+            (unsigned long long)c->l1_bytes, (unsigned long long)c->base,
+            (unsigned long long)c->l1_small_bytes);
     return TTS_OK;
 }
 

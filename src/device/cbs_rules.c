@@ -68,9 +68,9 @@ enum tts_status tts_cb_adding_check(const struct tts_cbs *cbs, struct tts_cb_add
 {
     const struct tts_cb *cb = add->cb;
     if (cbs->count == TTS_CBS_MAX)
-        return tts_error_set(err, TTS_E_RANGE,
-                             "the program already has %d circular buffers, the maximum",
-                             TTS_CBS_MAX);
+        return tts_error_set(
+            err, TTS_E_RANGE,
+            "the program already has %d circular buffers, which is the maximum", TTS_CBS_MAX);
     if (cb->range_count == 0 || cb->range_count > TTS_RANGES_MAX)
         return tts_error_set(err, TTS_E_INVALID,
                              "circular buffer has %zu core ranges, expected 1 to %d",

@@ -145,19 +145,21 @@ static enum tts_status check_dram(const struct tts_chip *chip, struct tts_error 
     uint64_t base = tts_chip_value(chip, TTS_FACT_DRAM_BASE);
     uint64_t size = tts_chip_value(chip, TTS_FACT_DRAM_BANK_SIZE);
     if (base >= size)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "'dram_base' %" PRIu64
-                             " leaves nothing of 'dram_bank_size' %" PRIu64
-                             ": change one of them",
-                             base, size);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "'dram_base' is %" PRIu64
+            " and leaves no bytes of a bank, because 'dram_bank_size' is %" PRIu64
+            ": change one of them",
+            base, size);
     if (!knows_all(chip, trace_keys, COUNT_OF(trace_keys)))
         return TTS_OK;
     uint64_t trace = tts_chip_trace_of_bank(chip);
     assert(trace % 8192 == 0);
     if (trace >= size - base)
         return tts_error_set(err, TTS_E_INVALID,
-                             "'trace_region' takes %" PRIu64 " of a bank, which has %" PRIu64
-                             ": make 'trace_region' smaller",
+                             "'trace_region' takes %" PRIu64
+                             " bytes of each bank, but a bank has %" PRIu64
+                             " bytes: make 'trace_region' smaller",
                              trace, size - base);
     return TTS_OK;
 }
@@ -170,7 +172,8 @@ static enum tts_status check_order(const struct tts_chip *chip, enum tts_fact_ke
         tts_chip_value(chip, low) <= tts_chip_value(chip, high))
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID,
-                         "'%s' %" PRIu64 " is above '%s' %" PRIu64 ": change one of them",
+                         "'%s' is %" PRIu64 ", which is above '%s', which is %" PRIu64
+                         ": change one of them",
                          tts_fact_name(low), tts_chip_value(chip, low), tts_fact_name(high),
                          tts_chip_value(chip, high));
 }
@@ -209,8 +212,9 @@ static enum tts_status check_l1(const struct tts_chip *chip, struct tts_error *e
     if (small < room)
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID,
-                         "'l1_small' %" PRIu64 " leaves nothing of the %" PRIu64
-                         " above 'l1_base': make 'l1_small' smaller",
+                         "'l1_small' is %" PRIu64
+                         " bytes and leaves no L1, because L1 has %" PRIu64
+                         " bytes above 'l1_base': make 'l1_small' smaller",
                          small, room);
 }
 

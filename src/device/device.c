@@ -72,9 +72,10 @@ TTS_COLD enum tts_status tts_device_take_error(enum tts_status status, enum tts_
                                                struct tts_error *err)
 {
     if (status == TTS_E_INVALID)
-        return tts_error_set(err, status,
-                             "the address in %s is not aligned; the runtime refuses it",
-                             tts_pool_name(pool));
+        return tts_error_set(
+            err, status,
+            "the address in %s is not aligned; the runtime refuses such an address",
+            tts_pool_name(pool));
     if (status == TTS_E_NOMEM)
         return tts_error_set(err, status, "out of memory");
     return status;

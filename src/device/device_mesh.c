@@ -12,8 +12,8 @@ enum tts_status tts_device_submesh(const struct tts_device *d, uint32_t chips,
     struct tts_chip chip = d->chip;
     if (chips < 1 || chips > chip.fact[TTS_FACT_CHIPS].value)
         return tts_error_set(err, TTS_E_RANGE,
-                             "a part of the mesh cannot have %u chips: the mesh has %u", chips,
-                             (unsigned)chip.fact[TTS_FACT_CHIPS].value);
+                             "a part of the mesh cannot have %u chips: the mesh has %u chips",
+                             chips, (unsigned)chip.fact[TTS_FACT_CHIPS].value);
     chip.fact[TTS_FACT_CHIPS] = (struct tts_fact){chips, TTS_ORIGIN_SET, "part of a mesh"};
     return tts_device_new(&chip, &d->config, d->alloc, out, err);
 }
@@ -93,14 +93,14 @@ enum tts_status tts_device_synchronize(struct tts_device *d,
     int kind = 0;
     if (count == 0)
         return tts_error_set(err, TTS_E_INVALID,
-                             "no device is given whose state could be taken over");
+                             "cannot copy a device state: no source device is given");
     bool own = has_own_buffers(d);
     for (size_t i = 0; i < count; i++)
         own = own || has_own_buffers(others[i]);
     if (own)
         return tts_error_set(
             err, TTS_E_INVALID,
-            "a device has buffers of single cores, which cannot be taken over");
+            "cannot copy the state of a device that has buffers on single cores");
     enum tts_status status = change_all(d, others, count, changes, &kind);
     for (int i = 0; i < TTS_POOLS; i++) {
         struct tts_device_pool *pool = &d->pools[i];
@@ -112,7 +112,7 @@ enum tts_status tts_device_synchronize(struct tts_device *d,
         tts_device_recount(pool);
     }
     if (status != TTS_OK)
-        return tts_error_set(err, status, "cannot take over the %s of the other devices: %s",
+        return tts_error_set(err, status, "cannot copy the %s state of the other devices: %s",
                              tts_pool_name((enum tts_pool)kind), tts_status_text(status));
     return TTS_OK;
 }

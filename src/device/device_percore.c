@@ -25,14 +25,15 @@ static enum tts_status check_per_core(const struct tts_device *d,
     if (!d->floor || !d->map)
         return tts_error_set(err, TTS_E_INVALID,
                              "buffers on single cores need the HYBRID mode%s",
-                             d->floor ? ", and the facts of DRAM" : "");
+                             d->floor ? " and a device whose DRAM properties are known" : "");
     if (request->pool != TTS_POOL_L1 || !request->shard)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "a buffer of one core must be in L1 and have a classic sharding");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "a buffer on one core must be in L1 and have a 'classic' sharding");
     if (request->placement == TTS_PLACE_AT || request->size_bytes == 0)
         return tts_error_set(
             err, TTS_E_INVALID,
-            "a buffer of one core needs a size, and cannot be placed at an address");
+            "a buffer on one core must have a size and must not have a given address");
     /* Without the distribution, cores without pages count too. */
     struct tts_request classic = *request;
     classic.distribution = NULL;

@@ -18,7 +18,7 @@ enum tts_status tts_banks_map_init(struct tts_banks_map *map, const struct tts_c
     for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
         if (chip->fact[needed[i]].origin == TTS_ORIGIN_UNKNOWN)
             return tts_error_set(err, TTS_E_NOT_FOUND,
-                                 "'%s' of '%.31s' is unknown: set this property",
+                                 "'%s' of device '%.31s' is unknown: set this property",
                                  tts_fact_name(needed[i]), chip->name);
     uint64_t grid = chip->fact[TTS_FACT_GRID].value;
     map->columns = TTS_GRID_COLUMNS(grid);

@@ -87,14 +87,16 @@ static enum tts_status check_tensor(const struct tts_shard *shard, uint64_t page
                                &tensor) ||
         tensor != pages)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the buffer has %" PRIu64 " pages, not %" PRIu64 "x%" PRIu64,
+                             "the buffer has %" PRIu64 " pages, but the tensor has %" PRIu64
+                             "x%" PRIu64 " pages",
                              pages, shard->tensor_height_pages, shard->tensor_width_pages);
     uint64_t shards =
         ceil_div(shard->tensor_height_pages, shard->shard_height / shard->page_height) *
         ceil_div(shard->tensor_width_pages, shard->shard_width / shard->page_width);
     if (shards > cores)
         return tts_error_set(err, TTS_E_INVALID,
-                             "%" PRIu64 " shards do not fit %" PRIu32 " cores", shards, cores);
+                             "the buffer has %" PRIu64 " shards, but only %" PRIu32 " cores",
+                             shards, cores);
     return TTS_OK;
 }
 
@@ -118,7 +120,8 @@ static enum tts_status check_classic(const struct tts_shard *shard, uint64_t pag
                              "the size of the shards does not fit in 64 bits");
     if (pages > held)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the buffer has %" PRIu64 " pages, but its shards hold %" PRIu64,
+                             "the buffer has %" PRIu64 " pages, but its shards hold %" PRIu64
+                             " pages",
                              pages, held);
     bool known = shard->tensor_height_pages > 0 || shard->tensor_width_pages > 0;
     return known ? check_tensor(shard, pages, out->cores_used, err) : TTS_OK;
@@ -163,7 +166,9 @@ static enum tts_status check_shape(const struct tts_distribution *spread, uint64
     for (uint32_t i = 0; i < spread->rank; i++) {
         uint64_t across;
         if (spread->shard[i] == 0 || spread->tensor[i] == 0)
-            return tts_error_set(err, TTS_E_INVALID, "dimension %u has no pages", i + 1);
+            return tts_error_set(err, TTS_E_INVALID,
+                                 "dimension %u of the tensor or of the shard has 0 pages",
+                                 i + 1);
         across = ceil_div(spread->tensor[i], spread->shard[i]);
         if (__builtin_mul_overflow(tensor, spread->tensor[i], &tensor) ||
             __builtin_mul_overflow(across, spread->shard[i], &across) ||
@@ -173,7 +178,8 @@ static enum tts_status check_shape(const struct tts_distribution *spread, uint64
     }
     if (tensor != pages)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the buffer has %" PRIu64 " pages, but the tensor has %" PRIu64,
+                             "the buffer has %" PRIu64 " pages, but the tensor has %" PRIu64
+                             " pages",
                              pages, tensor);
     return TTS_OK;
 }
@@ -181,8 +187,9 @@ static enum tts_status check_shape(const struct tts_distribution *spread, uint64
 static enum tts_status check_grid(const struct tts_distribution *spread, struct tts_error *err)
 {
     if (spread->rank != 2 || spread->cores.count != 1)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "a grid of shards has two dimensions and one core range");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "a 'grid' sharding needs a tensor of two dimensions and one core range");
     const struct tts_core_range *range = &spread->cores.ranges[0];
     uint64_t columns = (uint64_t)(range->x1 - range->x0 + 1);
     uint64_t rows = (uint64_t)(range->y1 - range->y0 + 1);
@@ -192,8 +199,9 @@ static enum tts_status check_grid(const struct tts_distribution *spread, struct 
                                            : down <= rows && across <= columns;
     if (!fits)
         return tts_error_set(err, TTS_E_INVALID,
-                             "%" PRIu64 "x%" PRIu64 " shards do not fit %" PRIu64 "x%" PRIu64
-                             " cores one to one",
+                             "a 'grid' sharding of %" PRIu64 "x%" PRIu64
+                             " shards needs as many cores, but the range has %" PRIu64
+                             "x%" PRIu64 " cores",
                              across, down, columns, rows);
     return TTS_OK;
 }
@@ -235,8 +243,8 @@ static enum tts_status measure_distribution(const struct tts_request *request, u
     tts_shards_again(&shards, request);
     if (shards.dealt_per_core > shards.pages_per_core)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a core has room for %" PRIu64 " pages of the sharding, but "
-                             "the distribution puts %" PRIu64 " pages on the core",
+                             "the shards give each core room for %" PRIu64
+                             " pages, but the distribution puts %" PRIu64 " pages on a core",
                              shards.pages_per_core, shards.dealt_per_core);
     out->pages_per_core = shards.pages_per_core;
     out->cores_used = shards.cores_used;
@@ -264,11 +272,13 @@ enum tts_status tts_shards_measure(const struct tts_request *request, uint64_t p
         return status;
     uint32_t compute = TTS_GRID_COLUMNS(place->grid) * TTS_GRID_ROWS(place->grid);
     if (compute == 0)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "'grid' is unknown: set this property");
+        return tts_error_set(err, TTS_E_NOT_FOUND,
+                             "'grid' is unknown: set this property of the device");
     if (size.cores_used > compute)
         return tts_error_set(err, TTS_E_INVALID,
-                             "%" PRIu32 " shards, but the compute grid has %" PRIu32
-                             " cores; the runtime refuses this",
+                             "the buffer has %" PRIu32
+                             " shards, but the compute grid has %" PRIu32
+                             " cores; the runtime refuses such a buffer",
                              size.cores_used, compute);
     *out = size;
     return TTS_OK;

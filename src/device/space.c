@@ -25,7 +25,8 @@ static enum tts_status config_check(const struct tts_space_config *c, struct tts
     if (c->alignment_bytes == 0)
         return tts_error_set(err, TTS_E_INVALID, "alignment is 0, expected at least 1 byte");
     if (c->policy != TTS_POLICY_FIRST && c->policy != TTS_POLICY_BEST)
-        return tts_error_set(err, TTS_E_INVALID, "unknown policy %d", (int)c->policy);
+        return tts_error_set(err, TTS_E_INVALID, "unknown allocation policy %d",
+                             (int)c->policy);
     const struct {
         const char *name;
         uint64_t bytes;
@@ -34,21 +35,23 @@ static enum tts_status config_check(const struct tts_space_config *c, struct tts
                    {"alignment", c->alignment_bytes}};
     for (size_t i = 0; i < sizeof(bounded) / sizeof(bounded[0]); i++) {
         if (bounded[i].bytes > TTS_SPACE_MAX_BYTES)
-            return tts_error_set(err, TTS_E_RANGE, "%s is %llu, expected at most %llu (2^46)",
+            return tts_error_set(err, TTS_E_RANGE,
+                                 "%s is %llu bytes, expected at most %llu bytes (2^46)",
                                  bounded[i].name, (unsigned long long)bounded[i].bytes,
                                  (unsigned long long)TTS_SPACE_MAX_BYTES);
     }
     uint32_t shift = first_unit_shift(c);
     if (has_too_many_units(c, shift))
         return tts_error_set(err, TTS_E_RANGE,
-                             "pool size is %llu, expected at most %llu: 2^32 - 2 units of %llu "
-                             "bytes, as its alignment is %llu",
+                             "pool size is %llu bytes, expected at most %llu bytes (2^32 - 2 "
+                             "units of %llu bytes) for an alignment of %llu bytes",
                              (unsigned long long)c->size_bytes,
                              (unsigned long long)TTS_SPACE_MAX_UNITS << shift, 1ULL << shift,
                              (unsigned long long)c->alignment_bytes);
     if (c->offset_bytes > UINT64_MAX - c->size_bytes)
         return tts_error_set(
-            err, TTS_E_RANGE, "pool ends past 64 bits: offset %llu + size %llu",
+            err, TTS_E_RANGE,
+            "the end of the pool does not fit in 64 bits: offset %llu + size %llu",
             (unsigned long long)c->offset_bytes, (unsigned long long)c->size_bytes);
     return TTS_OK;
 }
@@ -74,7 +77,8 @@ enum tts_status tts_space_new(const struct tts_space_config *config,
         alloc = tts_alloc_libc();
     struct tts_space *s = alloc->alloc(alloc->ctx, sizeof(*s));
     if (!s)
-        return tts_error_set(err, TTS_E_NOMEM, "cannot create the space: out of memory");
+        return tts_error_set(err, TTS_E_NOMEM,
+                             "cannot create the model of a memory pool: out of memory");
     uint64_t align = config->alignment_bytes;
     *s = (struct tts_space){.config = *config,
                             .alloc = alloc,
@@ -83,7 +87,8 @@ enum tts_status tts_space_new(const struct tts_space_config *config,
                             .blocks = tts_blocks_new(config, first_unit_shift(config), alloc)};
     if (!s->blocks) {
         tts_space_free(s);
-        return tts_error_set(err, TTS_E_NOMEM, "cannot create the space: out of memory");
+        return tts_error_set(err, TTS_E_NOMEM,
+                             "cannot create the model of a memory pool: out of memory");
     }
     s->ops = s->blocks->ops;
     start_whole(s->blocks);

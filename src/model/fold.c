@@ -1056,7 +1056,7 @@ enum tts_status tts_fold_chip(struct tts_fold *fold, uint32_t chip, uint32_t mes
 
 static enum tts_status no_device_left(struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_RANGE, "there are more devices than ttscope can follow");
+    return tts_error_set(err, TTS_E_RANGE, "the file has more devices than ttscope can follow");
 }
 
 static uint32_t restore_op(struct tts_fold *fold, const struct tts_item_op *op)
@@ -1089,7 +1089,8 @@ static enum tts_status restore_live_item(struct tts_fold *fold, const struct tts
         return status;
     if (event.size_bytes == 0 || item->live.seq > fold->seq)
         return tts_error_set(err, TTS_E_INVALID,
-                             "buffer %" PRIu64 " of a keyframe has no bytes or a later event",
+                             "a list of live buffers has buffer %" PRIu64
+                             " with 0 bytes or with an event after the list",
                              event.id);
     struct tts_fold_device *device = device_of_id(fold, event.device);
     if (!device)
@@ -1107,8 +1108,8 @@ static enum tts_status restore_live_item(struct tts_fold *fold, const struct tts
     if (place == TTS_LEDGER_NONE)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     if (!is_new)
-        return tts_error_set(err, TTS_E_INVALID, "a keyframe has buffer %" PRIu64 " twice",
-                             event.id);
+        return tts_error_set(err, TTS_E_INVALID,
+                             "a list of live buffers has buffer %" PRIu64 " twice", event.id);
     if (tts_pool_is_l1(event.pool))
         place_on_cores(fold, device, &event, tts_ledger_add_l1(fold->ledger, place), op);
     if (change) {
@@ -1126,8 +1127,9 @@ static enum tts_status restore_part_item(struct tts_fold *fold, const struct tts
         return status;
     if (item->event.kind < TTS_EVENT_CB || item->event.kind > TTS_EVENT_SCRATCHPAD ||
         item->live.seq > fold->seq)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "a part of a keyframe has an impossible kind or event");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "a list of live buffers has an entry with an impossible kind or event");
     struct tts_fold_device *device = device_of_id(fold, item->event.device);
     if (!device)
         return no_device_left(err);
@@ -1144,7 +1146,8 @@ static enum tts_status restore_trace_depth(struct tts_fold *fold, const struct t
         return no_device_left(err);
     if (item->count > UINT32_MAX || device->trace_depth > 0)
         return tts_error_set(err, TTS_E_INVALID,
-                             "device %" PRIu32 " of a keyframe captures too many traces",
+                             "a list of live buffers says that device %" PRIu32
+                             " captures too many traces",
                              item->device);
     device->trace_depth = item->count;
     fold->trace_depth += item->count;
@@ -1155,7 +1158,7 @@ static enum tts_status restore_keyframe_seq(struct tts_fold *fold, const struct 
                                             struct tts_error *err)
 {
     if (item->seq >= TTS_FOLD_SEQ_MAX)
-        return tts_error_set(err, TTS_E_RANGE, "event number %" PRIu64 " is impossible",
+        return tts_error_set(err, TTS_E_RANGE, "event number %" PRIu64 " is too large",
                              item->seq);
     fold->seq = item->seq;
     tts_ledger_expect(fold->ledger, item->count);

@@ -81,8 +81,9 @@ enum tts_status tts_follow_new(const struct tts_follow_config *config,
     if (status != TTS_OK) {
         tts_follow_free(f);
         return tts_error_set(err, status == TTS_E_INVALID ? TTS_E_RANGE : status,
-                             status == TTS_E_INVALID ? "a limit is out of range"
-                                                     : "out of memory");
+                             status == TTS_E_INVALID
+                                 ? "a limit of the configuration is out of range"
+                                 : "out of memory");
     }
     *out = f;
     return TTS_OK;
@@ -154,11 +155,12 @@ static enum tts_status begin_followed_capture(struct tts_follow *f, const struct
                              "capture 0 begins, but captures are numbered from 1");
     struct followed *at = find_capture(f, item->capture);
     if (at && at->is_active)
-        return tts_error_set(err, TTS_E_INVALID, "capture %" PRIu32 " begins twice",
-                             item->capture);
+        return tts_error_set(err, TTS_E_INVALID,
+                             "capture %" PRIu32 " begins again before its end", item->capture);
     struct followed *place = at ? at : vacant_capture(f);
     if (!place)
-        return tts_error_set(err, TTS_E_RANGE, "more than %d captures are active at once",
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the file has too many active captures at once: the maximum is %d",
                              TTS_FOLLOW_CAPTURES_MAX);
     if (!place->watch && tts_watch_new(f->fold, f->alloc, &place->watch) != TTS_OK)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
@@ -213,9 +215,9 @@ static enum tts_status cut_or_end_capture(struct tts_follow *f, const struct tts
 {
     struct followed *at = find_capture(f, item->capture);
     if (item->capture == 0 || !at || !at->is_active)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "capture %" PRIu32 " has a phase but did not begin",
-                             item->capture);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "capture %" PRIu32 " has a phase, but its begin is not in the file", item->capture);
     if (item->kind == TTS_ITEM_END) {
         tts_watch_detach(f->fold, at->watch);
         at->is_active = false;
@@ -237,7 +239,9 @@ static enum tts_status begin_keyframe(struct tts_follow *f, const struct tts_ite
 {
     struct tts_itemgate gate = f->gate;
     if (gate.in_keyframe)
-        return tts_error_set(err, TTS_E_INVALID, "a keyframe begins inside another keyframe");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "a list of live buffers begins inside another list of live buffers");
     if (tts_itemgate_takes(&gate, item->kind)) {
         enum tts_status status = tts_fold_restore(f->fold, item, NULL, err);
         if (status != TTS_OK)
@@ -267,7 +271,7 @@ static enum tts_status take_keyframe_item(struct tts_follow *f, const struct tts
         return begin_followed_capture(f, item, err);
     else if (takes && f->has_begun)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a keyframe has buffers after its active captures");
+                             "a list of live buffers has buffers after its active captures");
     else if (takes)
         return tts_fold_restore(f->fold, item, change, err);
     return TTS_OK;
@@ -284,7 +288,8 @@ static enum tts_status fold_event_item(struct tts_follow *f, const struct tts_it
         if (!is_in_gap &&
             (f->fold->seq != 0 || item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX))
             return tts_error_set(err, TTS_E_INVALID,
-                                 "event %" PRIu64 " comes directly after event %" PRIu64,
+                                 "the events are out of order: event %" PRIu64
+                                 " comes directly after event %" PRIu64,
                                  item->seq, f->fold->seq);
         f->fold->seq = item->seq - 1;
         f->is_partial = true;
@@ -298,7 +303,7 @@ static enum tts_status fold_event_item(struct tts_follow *f, const struct tts_it
                : tts_fold_event(f->fold, &item->event, op_hash);
     if (outcome == TTS_FOLD_DROPPED)
         return tts_error_set(err, TTS_E_RANGE,
-                             "there are more devices than ttscope can follow");
+                             "the file has more devices than ttscope can follow");
     return TTS_OK;
 }
 
@@ -309,7 +314,7 @@ static enum tts_status start_following(struct tts_follow *f, const struct tts_it
 {
     uint64_t before = item->seq - (item->kind == TTS_ITEM_EVENT);
     if (before >= TTS_FOLD_SEQ_MAX)
-        return tts_error_set(err, TTS_E_INVALID, "event number %" PRIu64 " is impossible",
+        return tts_error_set(err, TTS_E_INVALID, "event number %" PRIu64 " is too large",
                              item->seq);
     f->fold->seq = before;
     f->is_partial = before > 0;
@@ -353,9 +358,11 @@ static enum tts_status fold_item(struct tts_follow *f, const struct tts_item *it
     case TTS_ITEM_TRACING:
     case TTS_ITEM_ACTIVE:
     case TTS_ITEM_KEYFRAME_END:
-        return tts_error_set(err, TTS_E_INVALID, "a part of a keyframe is outside a keyframe");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "an entry of a list of live buffers is outside such a list");
     }
-    return tts_error_set(err, TTS_E_INVALID, "unknown kind of item %d", (int)item->kind);
+    return tts_error_set(err, TTS_E_INVALID, "the recording has an item of the unknown kind %d",
+                         (int)item->kind);
 }
 
 enum tts_status tts_follow_item(struct tts_follow *f, const struct tts_item *item,

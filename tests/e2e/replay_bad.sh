@@ -31,9 +31,9 @@ bad_lines "3: SIZE '18446744073709551616' is too large: at most 1844674407370955
 bad_lines "2: UP must be 0 (from the top) or 1 (from the bottom), got '2'" "$pool" 'a 1 2 0'
 bad_lines "3: expected 'ok' or 'E' after 'k ... =', got 'F'" "$pool" 'k 1 = ok' 'k 1 = F'
 bad_lines "1: pool size is 0, expected at least 1 byte" "P size=0 offset=0 $rest"
-bad_lines "1: pool size is 70368744177665, expected at most 70368744177664 (2^46)" \
+bad_lines "1: pool size is 70368744177665 bytes, expected at most 70368744177664 bytes (2^46)" \
     "P size=70368744177665 offset=0 $rest"
-bad_lines "1: pool ends past 64 bits: offset 18446744073709551000 + size 65536" \
+bad_lines "1: the end of the pool does not fit in 64 bits: offset 18446744073709551000 + size 65536" \
     "P size=65536 offset=18446744073709551000 $rest"
 bad_lines "1: field 'policy' is missing, expected 'P size=N offset=N min_allocation_size=N \
 alignment=N policy=FIRST|BEST'" 'P size=1 offset=1 min_allocation_size=1 alignment=1'
@@ -43,8 +43,8 @@ bad_lines "3: no pool: expected a line 'P size=N offset=N min_allocation_size=N 
 policy=FIRST|BEST'" '#' '' '# end'
 bad_lines "2: unknown operation '?PNG', expected one of P a x d k r c s l q v m t" \
     "$pool" '\0211PNG'
-bad_lines "2: not a text file: it holds a NUL byte" "$pool" 'a 1 \0000 1 0'
-bad_lines "2: line is longer than 4096 bytes" "$pool" "#$(printf '%04096d' 0)"
+bad_lines "2: not a text file: the file has a NUL byte" "$pool" 'a 1 \0000 1 0'
+bad_lines "2: the line is longer than 4096 bytes" "$pool" "#$(printf '%04096d' 0)"
 : >"$input"
 expect_bad "$input:1: no pool: expected a line 'P size=N offset=N min_allocation_size=N \
 alignment=N policy=FIRST|BEST'"

@@ -74,7 +74,7 @@ false
 record "$work/cores.tts" <<<'alloc 0 1 4 131072 2048 64'
 run "$ttscope" replay --device n150 --set grid=8x7 "$work/cores.tts"
 expect_code 1
-expect_out_like '  needs 64 cores, the grid has 56'
+expect_out_like '  the buffer needs 64 cores, but the grid has 56'
 
 # Circular buffers that clash with L1 buffers, and others that do not fit the grid.
 record "$work/cbs.tts" <<'STORY'

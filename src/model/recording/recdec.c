@@ -137,8 +137,9 @@ static TTS_FORCE_INLINE bool read_event(struct tts_recdec_in *in, unsigned code,
 {
     if (TTS_UNLIKELY(in->dec->in_keyframe))
         return is_quick ? false
-                        : tts_recdec_refuse(in->dec, in->dec->at, in->err,
-                                            "damaged record: an event is inside a keyframe");
+                        : tts_recdec_refuse(
+                              in->dec, in->dec->at, in->err,
+                              "damaged record: an event is inside a list of live buffers");
     if (code == TTS_RECORD_FREE)
         return read_free(in, out, is_quick);
     return read_alloc(in, code == TTS_RECORD_ALLOC_ID, out, is_quick);

@@ -111,19 +111,19 @@ static bool read_slot(struct tts_recdec_in *in, const bool *has, unsigned count,
         return false;
     if (*out >= count || !has[*out])
         return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: %s %u is not defined", what, *out);
+                                 "damaged record: %s %u is used but not defined", what, *out);
     return true;
 }
 
 bool tts_recdec_shape(struct tts_recdec_in *in, bool is_buffer, unsigned *out)
 {
     const unsigned char *begin = in->at;
-    if (!read_slot(in, in->dec->has_shape, TTS_REC_SHAPES, "shape", out))
+    if (!read_slot(in, in->dec->has_shape, TTS_REC_SHAPES, "event shape", out))
         return false;
     if ((in->dec->shapes[*out].event.kind == TTS_EVENT_ALLOC) != is_buffer)
         return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: shape %u is %sa shape of a buffer", *out,
-                                 is_buffer ? "not " : "");
+                                 "damaged record: event shape %u is %sa shape of a buffer",
+                                 *out, is_buffer ? "not " : "");
     return true;
 }
 
@@ -166,8 +166,8 @@ static bool define_ranges(struct tts_recdec_in *in)
         return false;
     if (slot >= TTS_REC_RANGES || count == 0 || count > TTS_RANGES_MAX)
         return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: slot %u has %u core ranges, expected a slot "
-                                 "below %d and 1 to %d ranges",
+                                 "damaged record: set %u of core ranges has %u ranges, "
+                                 "expected a set below %d and 1 to %d ranges",
                                  slot, count, TTS_REC_RANGES, TTS_RANGES_MAX);
     if (!tts_recdec_bytes(in, 4 * (size_t)count, &bytes))
         return false;
@@ -264,7 +264,8 @@ static bool define_shape(struct tts_recdec_in *in)
     if (is_odd(&draft.event))
         return tts_recdec_refuse(
             dec, begin, in->err,
-            "damaged record: shape %u has a field that its kind does not have", slot);
+            "damaged record: event shape %u has a field that this kind of event does not have",
+            slot);
     if (tts_event_check(&draft.event, &why) != TTS_OK)
         return tts_recdec_refuse(dec, begin, in->err, "damaged record: %s", why.text);
     struct tts_recdec_shape *shape = &dec->shapes[slot];
@@ -300,6 +301,6 @@ bool tts_recdec_define(struct tts_recdec_in *in, bool *is_name, unsigned *slot)
         return true;
     default:
         return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: unknown definition %u", what);
+                                 "damaged record: unknown kind of definition %u", what);
     }
 }

@@ -13,8 +13,9 @@ static bool read_live_seq(struct tts_recdec_in *in, uint64_t *out)
         return false;
     *out = in->dec->live_seq + tts_unzigzag(step);
     if (*out > in->dec->seq)
-        return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: a keyframe has a buffer of a later event");
+        return tts_recdec_refuse(
+            in->dec, begin, in->err,
+            "damaged record: a list of live buffers has a buffer of a later event");
     return true;
 }
 
@@ -29,7 +30,8 @@ bool tts_recdec_live(struct tts_recdec_in *in, struct tts_item *out)
         return false;
     const struct tts_recdec_shape *shape = &dec->shapes[slot];
     if (shape->event.size_bytes == 0)
-        return tts_recdec_refuse(dec, begin, in->err, "damaged record: a buffer has no bytes");
+        return tts_recdec_refuse(dec, begin, in->err,
+                                 "damaged record: the size of a buffer is 0 bytes");
     dec->live_id += tts_unzigzag(step);
     dec->live_seq = seq;
     tts_recdec_make_item(dec, TTS_ITEM_LIVE, out);
@@ -147,23 +149,24 @@ static bool read_moment(struct tts_recdec_in *in, unsigned mark, struct tts_item
 {
     switch (mark) {
     case TTS_REC_MARK_KEYFRAME:
-        return tts_recdec_check_place(in, false, "a keyframe") &&
+        return tts_recdec_check_place(in, false, "a list of live buffers") &&
                read_count(in, TTS_ITEM_KEYFRAME, out);
     case TTS_REC_MARK_KEYFRAME_PART:
-        return tts_recdec_check_place(in, true, "a part of a keyframe") &&
+        return tts_recdec_check_place(in, true, "an entry of a list of live buffers") &&
                read_keyframe_part(in, out);
     case TTS_REC_MARK_TRACING:
-        return tts_recdec_check_place(in, true, "a trace of a keyframe") &&
+        return tts_recdec_check_place(in, true, "a trace count of a list of live buffers") &&
                read_count(in, TTS_ITEM_TRACING, out);
     case TTS_REC_MARK_ACTIVE:
-        return tts_recdec_check_place(in, true, "an active capture of a keyframe") &&
+        return tts_recdec_check_place(in, true,
+                                      "an active capture of a list of live buffers") &&
                read_capture(in, TTS_ITEM_ACTIVE, out);
     case TTS_REC_MARK_LEFT_OUT:
         return tts_recdec_check_place(in, true, "a count of omitted buffers") &&
                read_left_out(in, out);
     default:
         assert(mark == TTS_REC_MARK_KEYFRAME_END);
-        if (!tts_recdec_check_place(in, true, "the end of a keyframe"))
+        if (!tts_recdec_check_place(in, true, "the end of a list of live buffers"))
             return false;
         in->dec->in_keyframe = false;
         tts_recdec_make_item(in->dec, TTS_ITEM_KEYFRAME_END, out);
@@ -192,8 +195,8 @@ bool tts_recdec_mark(struct tts_recdec_in *in, struct tts_item *out)
         return read_moment(in, mark, out);
     }
     if (mark == 0 || mark > TTS_REC_MARK_FREE_AHEAD)
-        return tts_recdec_refuse(in->dec, begin, in->err, "damaged record: unknown mark %u",
-                                 mark);
+        return tts_recdec_refuse(in->dec, begin, in->err,
+                                 "damaged record: unknown kind of mark %u", mark);
     if (!tts_recdec_check_place(in, false, "an event or a phase"))
         return false;
     switch (mark) {

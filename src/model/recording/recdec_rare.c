@@ -28,7 +28,7 @@ bool tts_recdec_check_place(const struct tts_recdec_in *in, bool is_inside, cons
     if (in->dec->in_keyframe == is_inside)
         return true;
     return tts_recdec_refuse(in->dec, in->dec->at, in->err,
-                             "damaged record: %s is %s a keyframe", what,
+                             "damaged record: %s is %s a list of live buffers", what,
                              is_inside ? "outside" : "inside");
 }
 
@@ -146,7 +146,8 @@ static bool read_failure(struct tts_recdec_in *in, struct tts_item *out)
     if (!tts_recdec_bounded(in, TTS_REC_NAMES, "name number", &name))
         return false;
     if (name > 0 && !dec->has_name[name - 1])
-        return tts_recdec_refuse(dec, begin, in->err, "damaged record: name %u is not defined",
+        return tts_recdec_refuse(dec, begin, in->err,
+                                 "damaged record: name %u is used but not defined",
                                  (unsigned)name - 1);
     if (!read_failure_fields(in, &failure))
         return false;
@@ -172,7 +173,7 @@ bool tts_recdec_rare(struct tts_recdec_in *in, unsigned code, struct tts_item *o
         return tts_recdec_check_place(in, true, "a live buffer") && tts_recdec_live(in, out);
     if (code < TTS_RECORD_ALLOC || code > TTS_RECORD_LIVE)
         return tts_recdec_refuse(in->dec, in->dec->at, in->err,
-                                 "damaged record: unknown code %u", code);
+                                 "damaged record: unknown kind of record %u", code);
     if (!tts_recdec_check_place(in, false, "an event"))
         return false;
     switch (code) {

@@ -103,7 +103,7 @@ static enum tts_status other_number(const struct tts_recfile *file, struct tts_r
         return TTS_E_NOT_FOUND;
     if (!is_box || file->was_ended)
         return tts_recblock_damaged(spot.number, spot.off,
-                                    "the block has the number of another block", err);
+                                    "the block number belongs to another block", err);
     return tts_recblock_overwritten(spot, err);
 }
 

@@ -321,7 +321,7 @@ static enum tts_status read_budget_key(struct tts_yamlmap *map,
             len += (size_t)snprintf(all + len, sizeof all - len, "%s%s", len > 0 ? ", " : "",
                                     map->form->rows[i].key);
     return tts_yamlmap_fail(map, TTS_E_NOT_FOUND, key->line,
-                            "unknown key '%.*s', known here: %s", TTS_YAMLMAP_QUOTE_MAX,
+                            "unknown key '%.*s', expected one of: %s", TTS_YAMLMAP_QUOTE_MAX,
                             key->text, all);
 }
 

@@ -124,7 +124,7 @@ static enum tts_status fail_yaml(const struct tts_yaml *yaml, struct tts_error *
     const yaml_parser_t *parser = &yaml->parser;
     if (parser->error == YAML_MEMORY_ERROR)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory for a YAML parser");
-    const char *problem = parser->problem ? parser->problem : "it cannot be read";
+    const char *problem = parser->problem ? parser->problem : "the text cannot be read";
     const char *context = parser->context;
     tts_error_set(err, TTS_E_SYNTAX, "not YAML: %s%s%s", problem, context ? " " : "",
                   context ? context : "");
@@ -153,7 +153,7 @@ static enum tts_status open_yaml(struct tts_yaml *yaml, const char *text, size_t
     static const char mark[] = "\xef\xbb\xbf";
     const char *nul = len > 0 ? memchr(text, 0, len) : NULL;
     if (nul) {
-        tts_error_set(err, TTS_E_SYNTAX, "not a text file: it holds a NUL byte");
+        tts_error_set(err, TTS_E_SYNTAX, "not a text file: the file has a NUL byte");
         uint32_t line = text_line(text, len, (size_t)(nul - text));
         return tts_yaml_at_line(err, line, TTS_E_SYNTAX);
     }

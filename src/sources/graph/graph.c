@@ -285,7 +285,7 @@ static bool find_node_device(struct tts_graph *graph, enum tts_graph_role role, 
     uint64_t number = tts_node_has(node, TTS_NODE_DEVICE) ? node->value[TTS_NODE_DEVICE] : 0;
     uint64_t most = graph->devices.is_split ? INT32_MAX : UINT32_MAX;
     if (tts_node_is_bad(node, TTS_NODE_DEVICE) || number > most) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid device_id");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a node has an invalid 'device_id'");
         return false;
     }
     *out = tts_graph_device(&graph->devices,
@@ -343,7 +343,8 @@ static void begin_function(struct tts_graph *graph)
 static void end_function(struct tts_graph *graph)
 {
     if (graph->sums.depth == 0) {
-        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "the end of a function has no beginning");
+        add_graph_note(graph, TTS_GRAPH_UNCLOSED,
+                       "the trace has the end of a function but not its beginning");
         return;
     }
     const struct tts_graph_frame *frame = innermost_frame(graph);
@@ -389,8 +390,9 @@ static bool is_part_borrowed(struct tts_graph *graph)
     const struct tts_graph_node *node = &graph->node;
     uint64_t flag = tts_node_has(node, TTS_NODE_BORROWED) ? node->value[TTS_NODE_BORROWED] : 0;
     if (tts_node_is_bad(node, TTS_NODE_BORROWED) || flag > 1)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE,
-                       "invalid flag 'borrows_memory' or 'globally_allocated'");
+        add_graph_note(
+            graph, TTS_GRAPH_BAD_NODE,
+            "a node has an invalid 'borrows_memory' or 'globally_allocated', expected 0 or 1");
     return flag == 1 && node->type != TTS_NODE_SCRATCHPAD_ALLOCATE;
 }
 
@@ -400,7 +402,7 @@ static void apply_part(struct tts_graph *graph, enum tts_event_kind kind)
     struct tts_error why;
     uint16_t device;
     if (!is_size_good(node)) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid size of a %s",
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a node of type '%s' has an invalid size",
                        tts_event_kind_name(kind));
         return;
     }
@@ -486,7 +488,8 @@ static bool find_linked_buffer(struct tts_graph *graph, uint64_t *id)
     *id = node->value[TTS_NODE_LINK];
     if (tts_node_has(node, TTS_NODE_LINK) && *id <= TTS_GRAPH_ID_MAX)
         return true;
-    add_graph_note(graph, TTS_GRAPH_BAD_NODE, "the 'connections' of a node name no buffer");
+    add_graph_note(graph, TTS_GRAPH_BAD_NODE,
+                   "a node has 'connections' that do not name a buffer");
     return false;
 }
 
@@ -519,7 +522,8 @@ static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t devi
         return own;
     if (tts_node_is_bad(node, TTS_NODE_PER_BANK) ||
         (tts_node_has(node, TTS_NODE_PER_BANK) && own > TTS_EVENT_BYTES_MAX))
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid max_size_per_bank");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE,
+                       "a buffer has an invalid 'max_size_per_bank'");
     bool has_page =
         tts_node_has(node, TTS_NODE_PAGE_SIZE) && node->value[TTS_NODE_PAGE_SIZE] > 0;
     uint64_t cores = tts_node_has(node, TTS_NODE_CORES) ? node->value[TTS_NODE_CORES] : 0;
@@ -553,7 +557,8 @@ static void set_event_request(struct tts_graph *graph, struct tts_event *event)
     is_bad |= tts_node_has(node, TTS_NODE_ADDRESS) && !event->has_address;
     is_bad |= tts_node_has(node, TTS_NODE_CORES) && !has_cores;
     if (is_bad)
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid address, page_size or num_cores");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE,
+                       "a buffer has an invalid 'address', 'page_size' or 'num_cores'");
 }
 
 static enum tts_status put_known_buffer(struct tts_graph *graph,
@@ -584,11 +589,11 @@ static enum tts_status know_buffer(struct tts_graph *graph, struct tts_error *er
     buffer.id =
         tts_node_has(node, TTS_NODE_COUNTER) ? node->value[TTS_NODE_COUNTER] : graph->node_idx;
     if (buffer.id > TTS_GRAPH_ID_MAX) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "invalid counter");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer has an invalid 'counter'");
         return TTS_OK;
     }
     if (tts_graph_table_find(&graph->table, buffer.id, &before)) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer has the counter of another buffer");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "two buffers have the same 'counter'");
         return TTS_OK;
     }
     if (buffer.pool < TTS_POOLS)
@@ -626,7 +631,7 @@ static void compare_buffers(struct tts_graph *graph, const struct tts_graph_buff
              own->memory != known->memory || own->device != known->device)
         add_graph_note(graph, TTS_GRAPH_BAD_NODE,
                        "the allocation of buffer %" PRIu64
-                       " differs from the node of the buffer",
+                       " differs from the 'buffer' node with the same number",
                        own->id);
 }
 
@@ -646,7 +651,9 @@ static enum tts_status allocate_buffer(struct tts_graph *graph, struct tts_error
         compare_buffers(graph, &own, &known);
     } else {
         add_graph_note(graph, TTS_GRAPH_BAD_NODE,
-                       "buffer %" PRIu64 " is allocated but has no earlier node", id);
+                       "buffer %" PRIu64
+                       " is allocated, but has no 'buffer' node before the allocation",
+                       id);
         known = own;
     }
     /* The free will be counted with the size of the `buffer` node, but with the device and the
@@ -1251,7 +1258,7 @@ static enum tts_status start_graph(struct tts_graph *graph, struct tts_error *er
 static void end_nodes(struct tts_graph *graph)
 {
     if (graph->sums.depth > 0) {
-        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "some functions have no end");
+        add_graph_note(graph, TTS_GRAPH_UNCLOSED, "the trace lacks the end of some functions");
         graph->notes[TTS_GRAPH_UNCLOSED].count += graph->sums.depth - 1;
     }
     tts_assert_expensive(tts_graph_is_valid(graph));

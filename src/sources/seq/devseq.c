@@ -768,7 +768,7 @@ static enum tts_status parse_devseq_result(struct tts_scan *scan, struct tts_dev
     struct tts_word word;
     switch ((enum tts_devseq_shape)form->shape) {
     case TTS_DEVSEQ_SAYS_NOTHING:
-        return fail_word(scan, tts_scan_word(scan), "no result here");
+        return fail_word(scan, tts_scan_word(scan), "no result for this statement");
     case TTS_DEVSEQ_SAYS_ADDRESS:
         return parse_address_result(scan, result);
     case TTS_DEVSEQ_SAYS_PLACE:

@@ -413,7 +413,8 @@ static enum tts_status run_buffer_page(struct tts_devseq_run *run, struct tts_de
     if (status != TTS_OK)
         return status;
     if (held->page_bytes == 0)
-        return tts_error_set(err, TTS_E_INVALID, "'%s' has no pages of its own",
+        return tts_error_set(err, TTS_E_INVALID,
+                             "'%s' has no page size, so its pages have no addresses",
                              step->line.name.text);
     if (!tts_device_map(run->device))
         return fail_no_grid(run, err);
@@ -428,7 +429,8 @@ static enum tts_status run_buffer_page(struct tts_devseq_run *run, struct tts_de
                              step->line.name.text, held->buffer.size_bytes / held->page_bytes,
                              step->line.number);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "the pages of '%s' are unknown: give 'tensor='",
+        return tts_error_set(err, status,
+                             "the pages of buffer '%s' are unknown: give 'tensor='",
                              step->line.name.text);
     step->line.result = (struct tts_devseq_result){
         .value = {page.bank, page.address}, .has_core = page.has_core, .core = page.core};

@@ -412,7 +412,8 @@ static enum tts_status parse_result_shape(struct tts_scan *scan, struct tts_opse
 {
     switch ((enum tts_opseq_shape)opseq_forms[out->kind].shape) {
     case TTS_SHAPE_NOTHING:
-        return tts_error_set(scan->err, TTS_E_SYNTAX, "'%s' has no result, got '='",
+        return tts_error_set(scan->err, TTS_E_SYNTAX,
+                             "operation '%s' has no result, but the line has a '='",
                              opseq_forms[out->kind].usage);
     case TTS_SHAPE_TAKE:
     case TTS_SHAPE_AT:

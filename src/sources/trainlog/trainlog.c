@@ -663,8 +663,7 @@ static void apply_log_parameters(struct tts_run *run, const struct tts_trainlog_
     run->parameters_line = from->parameters_line;
     if (from->is_parameters_bad)
         tts_trainblock_note(run, from->parameters_line,
-                            "the number of parameters is not understood: '%s'",
-                            from->bad_parameters);
+                            "cannot read the number of parameters: '%s'", from->bad_parameters);
 }
 
 static void apply_log_device(struct tts_run *run, const struct tts_trainlog_around *from)
@@ -677,7 +676,7 @@ static void apply_log_device(struct tts_run *run, const struct tts_trainlog_arou
     run->device_memory_line = from->memory_line;
     if (!from->memory.is_known)
         tts_trainblock_note(run, from->memory_line,
-                            "the size of the device memory is not understood: '%s'",
+                            "cannot read the size of the device memory: '%s'",
                             from->bad_memory);
 }
 
@@ -698,7 +697,7 @@ static void apply_prediction(struct tts_run *run, const struct tts_trainlog_arou
     run->whole = from->whole;
     run->device_memory_is_one = true;
     if (!from->whole.peak.is_known)
-        tts_trainblock_note(run, from->whole_line, "the predicted peak is not understood: '%s'",
+        tts_trainblock_note(run, from->whole_line, "cannot read the predicted peak: '%s'",
                             from->bad_whole);
 }
 
@@ -1282,7 +1281,7 @@ static enum tts_status finish_log(struct tts_trainlog *log, struct tts_error *er
 {
     enum tts_status status = log->status;
     if (status != TTS_OK) {
-        tts_error_set_errno(&log->text.err, status, ENOMEM, "cannot read further");
+        tts_error_set_errno(&log->text.err, status, ENOMEM, "cannot read the rest of the log");
         tts_logtext_finish(&log->text, err);
         return status;
     }

@@ -301,12 +301,13 @@ enum tts_status tts_eventrows_item(struct tts_eventrows *rows, const struct tts_
     else if (item->kind == TTS_ITEM_EVENT && item->event.kind == TTS_EVENT_FREE)
         item = complete_free(rows, item, &copy);
     if (status != TTS_OK)
-        return tts_error_set(err, status,
-                             status == TTS_E_NOMEM
-                                 ? "out of memory"
-                                 : "event %" PRIu64
-                                   ": there are more live buffers than can be kept",
-                             item->seq);
+        return tts_error_set(
+            err, status,
+            status == TTS_E_NOMEM
+                ? "out of memory"
+                : "event %" PRIu64
+                  ": the file has more live buffers at once than ttscope can follow",
+            item->seq);
     tts_eventrow_of(&rows->row, item);
     return TTS_OK;
 }

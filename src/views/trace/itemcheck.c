@@ -14,8 +14,9 @@ static enum tts_status check_item_event(const struct tts_itemcheck *check,
     if (item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX ||
         (check->seq > 0 && item->seq != check->seq + 1))
         return tts_error_set(err, TTS_E_INVALID,
-                             "event %" PRIu64 " comes directly after event %" PRIu64, item->seq,
-                             check->seq);
+                             "the events are out of order: event %" PRIu64
+                             " comes directly after event %" PRIu64,
+                             item->seq, check->seq);
     if (item->event.kind == TTS_EVENT_OP_BEGIN && item->op.hash == 0)
         return tts_error_set(err, TTS_E_INVALID, "an operation begins without a name");
     return TTS_OK;
@@ -37,7 +38,8 @@ static enum tts_status check_item_part(const struct tts_item *item, struct tts_e
 {
     enum tts_event_kind kind = item->event.kind;
     if (kind < TTS_EVENT_CB || kind > TTS_EVENT_SCRATCHPAD)
-        return tts_error_set(err, TTS_E_INVALID, "a part of a keyframe has an impossible kind");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "an entry of a list of live buffers has an impossible kind");
     return tts_event_check(&item->event, err);
 }
 
@@ -53,8 +55,8 @@ static enum tts_status check_item_kind(const struct tts_itemcheck *check,
         return check_item_part(item, err);
     case TTS_ITEM_CHIP:
         if (item->device == item->mesh)
-            return tts_error_set(err, TTS_E_INVALID, "device %" PRIu32 " is its own mesh",
-                                 item->device);
+            return tts_error_set(err, TTS_E_INVALID,
+                                 "device %" PRIu32 " cannot be its own mesh", item->device);
         return TTS_OK;
     case TTS_ITEM_BEGIN:
     case TTS_ITEM_CUT:
@@ -63,7 +65,7 @@ static enum tts_status check_item_kind(const struct tts_itemcheck *check,
         if (item->capture == 0 || item->name_len > TTS_PHASE_NAME_MAX)
             return tts_error_set(
                 err, TTS_E_INVALID,
-                "a capture has number 0, or the name of its phase is too long");
+                "a capture has number 0, or a phase of a capture has a name that is too long");
         return TTS_OK;
     case TTS_ITEM_NAME:
     case TTS_ITEM_MISSED:
@@ -72,7 +74,8 @@ static enum tts_status check_item_kind(const struct tts_itemcheck *check,
     case TTS_ITEM_KEYFRAME_END:
         return TTS_OK;
     }
-    return tts_error_set(err, TTS_E_INVALID, "unknown kind of item %d", (int)item->kind);
+    return tts_error_set(err, TTS_E_INVALID, "the recording has an item of the unknown kind %d",
+                         (int)item->kind);
 }
 
 /* Checks the order: parts of keyframes are inside a keyframe; events, phases and keyframes are
@@ -85,9 +88,10 @@ static enum tts_status check_item_place(const struct tts_itemcheck *check,
     bool inside = item->kind >= TTS_ITEM_LIVE;
     if (anywhere || inside == check->in_keyframe)
         return TTS_OK;
-    return tts_error_set(err, TTS_E_INVALID,
-                         inside ? "a part of a keyframe is outside a keyframe"
-                                : "an event, phase or keyframe is inside a keyframe");
+    return tts_error_set(
+        err, TTS_E_INVALID,
+        inside ? "an entry of a list of live buffers is outside such a list"
+               : "an event, a phase or another list is inside a list of live buffers");
 }
 
 enum tts_status tts_itemcheck_pass(struct tts_itemcheck *check, const struct tts_item *item,

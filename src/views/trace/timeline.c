@@ -1067,7 +1067,7 @@ enum tts_status tts_timeline_item(struct tts_timeline *t, const struct tts_item 
         status == TTS_E_NOMEM
             ? "out of memory"
             : "event %" PRIu64
-              ": there are more buffers or operations at once than can be drawn",
+              ": the file has more buffers or operations at once than ttscope can draw",
         item->seq);
 }
 

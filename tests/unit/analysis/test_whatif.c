@@ -260,7 +260,7 @@ T_TEST(one_device_too_many_is_refused)
     }
     alloc_event(&rig, TTS_POOL_DRAM, 1, 2048, 2048)->device = TTS_WHATIF_DEVICES_MAX;
     T_EQ(tts_whatif_item(rig.whatif, &rig.item, &rig.err), TTS_E_RANGE);
-    T_STR_EQ(rig.err.text, "more than 256 devices");
+    T_STR_EQ(rig.err.text, "the file has too many devices: the maximum is 256");
     tts_whatif_free(rig.whatif);
 }
 
@@ -319,7 +319,7 @@ T_TEST(what_needs_more_cores_than_there_are_fails_in_words_of_its_own)
     feed(&rig);
     T_TRUE(counts_of(&rig)->failed_cores == 2 && rig.counts.failed_buffers == 0);
     T_EQ(tts_whatif_first(rig.whatif)->kind, TTS_WHATIF_CORES);
-    says_first(&rig, "needs 80 cores, the grid has 64");
+    says_first(&rig, "the buffer needs 80 cores, but the grid has 64");
     T_EQ(pool_of(&rig, TTS_POOL_L1).stats.peak_bytes, 0);
     free_in(&rig, TTS_POOL_L1, 1);
     T_EQ(counts_of(&rig)->unknown_frees, 0);

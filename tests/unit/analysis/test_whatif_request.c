@@ -125,15 +125,15 @@ T_TEST(more_cores_than_there_are_has_its_own_words)
     set(&chip, "grid", "8x7");
     event.cores = 64;
     T_EQ(tts_whatif_map(&event, &chip, &out, &err), TTS_E_RANGE);
-    T_STR_EQ(err.text, "needs 64 cores, the grid has 56");
+    T_STR_EQ(err.text, "the buffer needs 64 cores, but the grid has 56");
     event.pool = TTS_POOL_DRAM;
     event.cores = 13;
     T_EQ(tts_whatif_map(&event, &chip, &out, &err), TTS_E_RANGE);
-    T_STR_EQ(err.text, "needs 13 banks, the device has 12");
+    T_STR_EQ(err.text, "the buffer needs 13 banks, but the device has 12");
     chip.fact[TTS_FACT_GRID].origin = TTS_ORIGIN_UNKNOWN;
     event.pool = TTS_POOL_L1;
     T_EQ(tts_whatif_map(&event, &chip, &out, &err), TTS_E_NOT_FOUND);
-    T_STR_EQ(err.text, "'grid' is unknown: set this property");
+    T_STR_EQ(err.text, "'grid' is unknown: set this property of the device");
 }
 
 T_TEST(l1_small_is_always_sharded)
@@ -160,5 +160,5 @@ T_TEST(what_is_past_64_bits_is_not_asked_for)
     event.cores = 2;
     event.bytes_per_bank = UINT64_C(1) << 63;
     T_EQ(tts_whatif_map(&event, &chip, &out, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "the buffer is past 64 bits");
+    T_STR_EQ(err.text, "the size of the buffer does not fit in 64 bits");
 }

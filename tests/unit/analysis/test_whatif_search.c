@@ -172,8 +172,8 @@ T_TEST(sizes_that_no_device_can_have_are_not_run_and_the_reason_is_kept)
     struct reruns reruns = {0};
     T_EQ(tts_whatif_run_regions(&regions, &chip, rerun_full, &reruns, NULL), TTS_OK);
     T_TRUE(!regions.are_run && reruns.count == 0);
-    T_STR_EQ(regions.impossible, "'trace_region' takes 89481216 of a bank, which has 1048576: "
-                                 "make 'trace_region' smaller");
+    T_STR_EQ(regions.impossible, "'trace_region' takes 89481216 bytes of each bank, but a bank "
+                                 "has 1048576 bytes: make 'trace_region' smaller");
     /* The reason does not depend on whether the file can be read again. */
     regions = trace_region(UINT64_C(1) << 30);
     T_EQ(tts_whatif_run_regions(&regions, &chip, NULL, NULL, NULL), TTS_OK);

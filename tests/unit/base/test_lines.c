@@ -97,7 +97,7 @@ static void expect_error(const char *bytes, size_t bytes_len, uint32_t line, uin
 
 T_TEST(a_nul_byte_is_no_text_wherever_it_stands)
 {
-    static const char said[] = "not a text file: it holds a NUL byte";
+    static const char said[] = "not a text file: the file has a NUL byte";
     expect_error("ab\0\n", 4, 1, 2, said);
     expect_error("ok\n\0", 4, 2, 3, said);
     expect_error("ok\nx\0\r\n", 7, 2, 4, said);
@@ -124,7 +124,7 @@ T_TEST(the_longest_line_is_given_and_one_byte_more_is_refused)
         memset(text + TTS_LINE_MAX_BYTES, 'x', 3);
         strcpy(text + TTS_LINE_MAX_BYTES + 3, ends[i]);
         expect_error(text, strlen(text), 2, 2 + TTS_LINE_MAX_BYTES,
-                     "line is longer than 4096 bytes");
+                     "the line is longer than 4096 bytes");
     }
 }
 
@@ -155,7 +155,7 @@ T_TEST(a_line_without_end_is_refused_in_bounded_memory)
     enum { BYTES = 1 << 20 };
     char *text = test_malloc(BYTES);
     memset(text, 'x', BYTES);
-    expect_error(text, BYTES, 1, TTS_LINE_MAX_BYTES, "line is longer than 4096 bytes");
+    expect_error(text, BYTES, 1, TTS_LINE_MAX_BYTES, "the line is longer than 4096 bytes");
     test_free(text);
 }
 

@@ -52,9 +52,11 @@ T_TEST(a_reserved_field_that_is_not_0_is_refused)
     struct tts_recorder *recorder = NULL;
     struct tts_error err = {0};
     T_EQ(tts_tracker_new(&config, NULL, &tracker, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "a reserved field is not 0");
+    T_STR_EQ(err.text,
+             "a reserved field of the configuration is not 0: set all reserved fields to 0");
     T_EQ(tts_tracker_new(NULL, NULL, &tracker, &err), TTS_OK);
     T_EQ(tts_recorder_begin(tracker, &recorder_config, &recorder, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "a reserved field is not 0");
+    T_STR_EQ(err.text,
+             "a reserved field of the configuration is not 0: set all reserved fields to 0");
     tts_tracker_free(tracker);
 }

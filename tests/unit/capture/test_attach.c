@@ -283,9 +283,8 @@ T_TEST(no_more_than_devices_max_attach)
     for (uint32_t i = 0; i < 4; i++)
         attach(tracker, devices[i], i);
     T_EQ(tts_tracker_attach(tracker, devices[4], 4, &err), TTS_E_RANGE);
-    T_STR_EQ(err.text,
-             "the tracker already knows 4 devices, its limit: raise devices_max, or give "
-             "the id of a detached device");
+    T_STR_EQ(err.text, "the tracker already knows 4 devices, which is the maximum: raise "
+                       "devices_max, or give the id of a detached device");
     T_EQ(tts_tracker_detach(tracker, devices[2], NULL), TTS_OK);
     attach(tracker, devices[4], 2); /* reuses the id of a detached device */
     tts_tracker_free(tracker);

@@ -21,7 +21,7 @@ T_TEST(every_misuse_of_a_capture_says_what_to_do)
     says(tts_capture_begin(NULL, TTS_CAPTURE_NORMAL, &err), TTS_E_INVALID, &err,
          "the capture is NULL: make a capture with tts_capture_new()");
     says(tts_capture_begin(capture, (enum tts_capture_mode)7, &err), TTS_E_INVALID, &err,
-         "unknown mode 7: give TTS_CAPTURE_NORMAL or _NO_DISPATCH");
+         "unknown mode 7: give TTS_CAPTURE_NORMAL or TTS_CAPTURE_NO_DISPATCH");
     says(tts_capture_snapshot(capture, "x", &err), TTS_E_INVALID, &err,
          "the capture is not active: begin the capture first");
     T_EQ(tts_capture_begin(capture, TTS_CAPTURE_NORMAL, &err), TTS_OK);
@@ -47,7 +47,7 @@ T_TEST(every_misuse_of_a_tracker_says_what_to_do)
     struct tts_tracker *tracker = tracker_on(NULL), *none = NULL;
     struct tts_error err;
     says(tts_tracker_new(NULL, NULL, NULL, &err), TTS_E_INVALID, &err,
-         "'out' is NULL: give a place for the tracker");
+         "'out' is NULL: give a pointer for the new tracker");
     says(tts_tracker_new(&(struct tts_tracker_config){.live_max = 1 << 30}, NULL, &none, &err),
          TTS_E_RANGE, &err, "live_max is 1073741824, but the maximum is 67108864");
     T_TRUE(none == NULL);

@@ -376,10 +376,14 @@ T_TEST(a_core_that_cannot_be_is_invalid)
     config_refused(config, "a core has 65 buffer indices, expected 1 to 64");
     config = wormhole;
     config.base = L1 + 1;
-    config_refused(config, "L1 of 1499136 bytes cannot hold base 1499137 and L1_SMALL of 0");
+    config_refused(
+        config,
+        "L1 has 1499136 bytes, too few for a base address of 1499137 and 0 bytes of L1_SMALL");
     config.base = L1 - 10;
     config.l1_small_bytes = 11;
-    config_refused(config, "L1 of 1499136 bytes cannot hold base 1499126 and L1_SMALL of 11");
+    config_refused(
+        config,
+        "L1 has 1499136 bytes, too few for a base address of 1499126 and 11 bytes of L1_SMALL");
     config.l1_small_bytes = 10;
     tts_cbs_free(cbs_of(config));
     tts_cbs_free(NULL);
@@ -420,7 +424,8 @@ T_TEST(a_program_holds_4096_and_not_one_more)
         T_EQ(on(cbs, (struct tts_core_range){x, 0, x + 3, 7}, 32), BASE + i / 2 * 32);
     }
     struct tts_cb cb = {.ranges = &all, .range_count = 1, .total_bytes = 1};
-    refused(cbs, cb, TTS_E_RANGE, "the program already has 4096 circular buffers, the maximum");
+    refused(cbs, cb, TTS_E_RANGE,
+            "the program already has 4096 circular buffers, which is the maximum");
     room_is(cbs, 0, 65536, BASE + 65536);
     T_EQ(tts_cbs_at(cbs, TTS_CBS_MAX - 1)->address, BASE + 65504);
     T_TRUE(tts_cbs_at(cbs, TTS_CBS_MAX) == NULL);

@@ -73,7 +73,7 @@ T_TEST(a_part_has_between_one_and_all_chips)
     struct tts_error err;
     T_EQ(tts_device_submesh(mesh, 0, &out, &err), TTS_E_RANGE);
     T_EQ(tts_device_submesh(mesh, 3, &out, &err), TTS_E_RANGE);
-    T_STR_EQ(err.text, "a part of the mesh cannot have 3 chips: the mesh has 2");
+    T_STR_EQ(err.text, "a part of the mesh cannot have 3 chips: the mesh has 2 chips");
     T_TRUE(out == NULL);
     struct tts_device *whole = part(mesh, 2), *one = part(whole, 1);
     T_EQ(tts_device_submesh(one, 2, &out, &err), TTS_E_RANGE);
@@ -170,7 +170,7 @@ T_TEST(others_of_another_chip_are_refused_and_nothing_changes)
         const struct tts_device *others[] = {like, other};
         struct snapshot was = snapshot_of(device);
         T_EQ(tts_device_synchronize(device, others, 2, &err), TTS_E_INVALID);
-        T_TRUE(says(&err, "cannot take over the "));
+        T_TRUE(says(&err, "cannot copy the "));
         T_EQ(tts_device_synchronize(device, &others[1], 1, &err), TTS_E_INVALID);
         is_as_it_was(device, &was);
         tts_device_free(other);
@@ -180,10 +180,10 @@ T_TEST(others_of_another_chip_are_refused_and_nothing_changes)
     const struct tts_device *others[] = {like, lacking};
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_synchronize(device, others, 2, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "cannot take over the DRAM of the other devices: invalid argument");
+    T_STR_EQ(err.text, "cannot copy the DRAM state of the other devices: invalid argument");
     tts_device_free(lacking);
     T_EQ(tts_device_synchronize(device, NULL, 0, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "no device is given whose state could be taken over");
+    T_STR_EQ(err.text, "cannot copy a device state: no source device is given");
     is_as_it_was(device, &was);
     given(device, own);
     T_EQ(stats_of(device, TTS_POOL_DRAM).buffers, 0);
@@ -201,7 +201,7 @@ T_TEST(pools_are_changed_all_or_none)
     struct tts_error err;
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_synchronize(device, &other, 1, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "cannot take over the L1 of the other devices: invalid argument");
+    T_STR_EQ(err.text, "cannot copy the L1 state of the other devices: invalid argument");
     is_as_it_was(device, &was);
     given(device, own);
     tts_device_free(device);
@@ -223,7 +223,7 @@ T_TEST(beside_buffers_of_single_cores_there_is_none)
     taken(other, pages_in(TTS_POOL_L1, 64, 64));
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_synchronize(device, others, 1, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "a device has buffers of single cores, which cannot be taken over");
+    T_STR_EQ(err.text, "cannot copy the state of a device that has buffers on single cores");
     is_as_it_was(device, &was);
     T_EQ(tts_device_synchronize(other, itself, 1, NULL), TTS_E_INVALID);
     T_EQ(tts_device_release_per_core(device, &request, &at, &own), TTS_OK);

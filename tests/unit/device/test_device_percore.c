@@ -297,25 +297,28 @@ T_TEST(only_sharded_l1_buffers_of_a_hybrid_device_can_be_of_single_cores)
     set(&chip, "grid", "8x8");
     device = device_on(chip, (struct tts_device_config){.hybrid = true}, NULL);
     invalid(device, &a.request,
-            "buffers on single cores need the HYBRID mode, and the facts of DRAM");
+            "buffers on single cores need the HYBRID mode and a device whose DRAM properties "
+            "are known");
     tts_device_free(device);
     device = hybrid_in(TTS_MODE_PLACE);
     struct tts_request request = pages_in(TTS_POOL_L1, 64, K);
-    invalid(device, &request, "a buffer of one core must be in L1 and have a classic sharding");
+    invalid(device, &request,
+            "a buffer on one core must be in L1 and have a 'classic' sharding");
     request = a.request;
     request.pool = TTS_POOL_DRAM;
-    invalid(device, &request, "a buffer of one core must be in L1 and have a classic sharding");
+    invalid(device, &request,
+            "a buffer on one core must be in L1 and have a 'classic' sharding");
     request = a.request;
     request.size_bytes = 0;
     invalid(device, &request,
-            "a buffer of one core needs a size, and cannot be placed at an address");
+            "a buffer on one core must have a size and must not have a given address");
     request = a.request;
     request.placement = TTS_PLACE_AT;
     invalid(device, &request,
-            "a buffer of one core needs a size, and cannot be placed at an address");
+            "a buffer on one core must have a size and must not have a given address");
     request = a.request;
     request.size_bytes += K;
-    invalid(device, &request, "the buffer has 5 pages, but its shards hold 4");
+    invalid(device, &request, "the buffer has 5 pages, but its shards hold 4 pages");
     struct tts_error err;
     T_EQ(tts_device_alloc_per_core(device, &a.request, a.at, 3, &a.buffer, &err), TTS_E_RANGE);
     T_STR_EQ(err.text, "the buffer has 4 cores, but there is room for 3 addresses");
@@ -361,7 +364,7 @@ T_TEST(a_place_that_is_not_aligned_is_said_to_be)
     struct own a;
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "the address in L1 is not aligned; the runtime refuses it");
+    T_STR_EQ(err.text, "the address in L1 is not aligned; the runtime refuses such an address");
     err = (struct tts_error){0};
     own_init(&a, &row, 64, TTS_PLACE_DEFAULT);
     T_EQ(tts_device_alloc_per_core(device, &a.request, a.at, CORES, &buffer, &err),

@@ -81,27 +81,27 @@ struct bad {
     }
 
 static const struct bad bads[] = {
-    BAD("unknown code 0", 0, 0x00),
-    BAD("unknown code 13", 0, 0x0d),
-    BAD("unknown code 14", 0, 0x0e),
-    BAD("unknown code 15", 2, 0x0a, 6, 0x0f),
-    BAD("unknown mark 0", 1, 0x0a, 0),
-    BAD("unknown mark 16", 1, 0x0a, 16),
-    BAD("a count of omitted buffers is outside a keyframe", 0, 0x0a, 15, 1, 1),
-    BAD("unknown definition 0", 1, 0x09, 0),
-    BAD("unknown definition 5", 1, 0x09, 5),
+    BAD("unknown kind of record 0", 0, 0x00),
+    BAD("unknown kind of record 13", 0, 0x0d),
+    BAD("unknown kind of record 14", 0, 0x0e),
+    BAD("unknown kind of record 15", 2, 0x0a, 6, 0x0f),
+    BAD("unknown kind of mark 0", 1, 0x0a, 0),
+    BAD("unknown kind of mark 16", 1, 0x0a, 16),
+    BAD("a count of omitted buffers is outside a list of live buffers", 0, 0x0a, 15, 1, 1),
+    BAD("unknown kind of definition 0", 1, 0x09, 0),
+    BAD("unknown kind of definition 5", 1, 0x09, 5),
     /* A record names a slot that is not defined. */
-    BAD("shape 7 is not defined", 1, 0x01, 7),
-    BAD("shape 7 is not defined", 1, 0x02, 7, 0),
-    BAD("shape 3 is not defined", 1, 0x04, 3, 0),
-    BAD("shape 3 is not defined", 1, 0x06, 3),
-    BAD("shape 3 is not defined", 4, KEYFRAME, 0x0c, 3, 0, 0),
-    BAD("shape 3 is not defined", 5, KEYFRAME, 0x0a, 10, 3, 0),
-    BAD("name 4 is not defined", 1, 0x07, 4, 1),
-    BAD("name 4 is not defined", 1, 0x0b, 5, 1, 0),
-    BAD("name 4 is not defined", 6, 0x09, 1, 7, 4, 0, 16, 4),
-    BAD("ranges 4 is not defined", 6, 0x09, 1, 7, 32 | 0x40, 0, 16, 4),
-    BAD("ranges 64 is not defined", 6, 0x09, 1, 7, 32 | 0x40, 0, 16, 64),
+    BAD("shape 7 is used but not defined", 1, 0x01, 7),
+    BAD("shape 7 is used but not defined", 1, 0x02, 7, 0),
+    BAD("shape 3 is used but not defined", 1, 0x04, 3, 0),
+    BAD("shape 3 is used but not defined", 1, 0x06, 3),
+    BAD("shape 3 is used but not defined", 4, KEYFRAME, 0x0c, 3, 0, 0),
+    BAD("shape 3 is used but not defined", 5, KEYFRAME, 0x0a, 10, 3, 0),
+    BAD("name 4 is used but not defined", 1, 0x07, 4, 1),
+    BAD("name 4 is used but not defined", 1, 0x0b, 5, 1, 0),
+    BAD("name 4 is used but not defined", 6, 0x09, 1, 7, 4, 0, 16, 4),
+    BAD("ranges 4 is used but not defined", 6, 0x09, 1, 7, 32 | 0x40, 0, 16, 4),
+    BAD("ranges 64 is used but not defined", 6, 0x09, 1, 7, 32 | 0x40, 0, 16, 64),
     /* A number is too large. */
     BAD("a number does not fit in 64 bits", 7, SHAPE, 0x03, ONES, 2),
     BAD("a number does not fit in 64 bits", 7, SHAPE, 0x03, ONES, 0x80, 0),
@@ -117,27 +117,30 @@ static const struct bad bads[] = {
     BAD("shape 9 is not a shape of a buffer", 16, CB, 0x04, 9, 0),
     BAD("shape 7 is a shape of a buffer", 7, SHAPE, 0x06, 7),
     BAD("a buffer has no bytes", 7, NOTHING, 0x01, 8),
-    BAD("a buffer has no bytes", 10, NOTHING, KEYFRAME, 0x0c, 8, 0, 0),
+    BAD("the size of a buffer is 0 bytes", 10, NOTHING, KEYFRAME, 0x0c, 8, 0, 0),
     BAD("an impossible address", 7, AT, 0x01, 6, 1),
     BAD("a name has 64 bytes", 3, 0x09, 2, 1, 64),
-    BAD("slot 1 has 0 core ranges", 2, 0x09, 3, 1, 0),
-    BAD("slot 1 has 65 core ranges", 2, 0x09, 3, 1, 65),
-    BAD("slot 64 has 1 core ranges", 2, 0x09, 3, 64, 1, 0, 0, 0, 0),
+    BAD("set 1 of core ranges has 0 ranges", 2, 0x09, 3, 1, 0),
+    BAD("set 1 of core ranges has 65 ranges", 2, 0x09, 3, 1, 65),
+    BAD("set 64 of core ranges has 1 ranges", 2, 0x09, 3, 64, 1, 0, 0, 0, 0),
     BAD("unknown pool 4", 2, 0x09, 1, 7, 0, 4, 16),
     BAD("placement", 2, 0x09, 1, 7, 16, 0x30, 16, 1, 1),
-    BAD("kind does not have", 2, 0x09, 1, 7, 0, 0x10, 16),     /* a placement without a page */
-    BAD("kind does not have", 2, 0x09, 1, 7, 16, 0, 16, 0, 1), /* cores without a page */
+    BAD("kind of event does not have", 2, 0x09, 1, 7, 0, 0x10,
+        16), /* a placement without a page */
+    BAD("kind of event does not have", 2, 0x09, 1, 7, 16, 0, 16, 0,
+        1), /* cores without a page */
     /* A plain buffer has the mark of a borrowed one. */
-    BAD("kind does not have", 2, 0x09, 1, 7, 2, 0, 16),
+    BAD("kind of event does not have", 2, 0x09, 1, 7, 2, 0, 16),
     /* A circular buffer that has a pool. */
-    BAD("kind does not have", 2, 0x09, 1, 7, 0x40, 1, 16),
+    BAD("kind of event does not have", 2, 0x09, 1, 7, 0x40, 1, 16),
     /* A circular buffer has an address. */
-    BAD("kind does not have", 2, 0x09, 1, 7, 0x41, 0, 16),
+    BAD("kind of event does not have", 2, 0x09, 1, 7, 0x41, 0, 16),
     /* A circular buffer has the size of a block. */
-    BAD("kind does not have", 2, 0x09, 1, 7, 0x48, 0, 16, 0, 1),
-    BAD("kind does not have", 2, 0x09, 1, 7, 0xc2, 0, 16), /* a scratchpad that is borrowed */
-    BAD("no core ranges", 2, 0x09, 1, 7, 0x40, 0, 16),     /**/
-    BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16), /* an L1 buffer without bytes_per_bank */
+    BAD("kind of event does not have", 2, 0x09, 1, 7, 0x48, 0, 16, 0, 1),
+    BAD("kind of event does not have", 2, 0x09, 1, 7, 0xc2, 0,
+        16),                                           /* a scratchpad that is borrowed */
+    BAD("no core ranges", 2, 0x09, 1, 7, 0x40, 0, 16), /**/
+    BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16),    /* an L1 buffer without bytes_per_bank */
     BAD("less than bytes_per_bank 5", 2, 0x09, 1, 7, 8, 0, 16, 5, 4), /**/
     BAD("the limit of 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8),
     BAD("number of cores is 4097", 7, 0x09, 1, 7, 16, 0, 16, 1, 0x81, 0x20),
@@ -150,17 +153,17 @@ static const struct bad bads[] = {
     BAD("a field of a failure is 65536", 18, 0x0b, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
         12, 13, 14, 0x80, 0x80, 4),
     /* A keyframe begins where none may be. */
-    BAD("a keyframe is inside", 3, KEYFRAME, KEYFRAME),
+    BAD("a list of live buffers is inside", 3, KEYFRAME, KEYFRAME),
     BAD("an event is inside", 9, SHAPE, KEYFRAME, 0x01, 7),
     BAD("an event is inside", 3, KEYFRAME, 0x03, 0),
     BAD("an event is inside", 3, KEYFRAME, 0x05),
     BAD("an event or a phase is inside", 3, KEYFRAME, 0x0a, 6),
     BAD("an event or a phase is inside", 3, KEYFRAME, 0x0a, 1, 1),
     BAD("a live buffer is outside", 6, SHAPE, 0x0c, 7, 0, 0),
-    BAD("a part of a keyframe is outside", 15, CB, 0x0a, 10, 9, 0),
-    BAD("a trace of a keyframe is outside", 0, 0x0a, 11, 1),
-    BAD("an active capture of a keyframe is outside", 0, 0x0a, 12, 1),
-    BAD("the end of a keyframe is outside", 5, KEYFRAME, 0x0a, 9, 0x0a, 9),
+    BAD("an entry of a list of live buffers is outside", 15, CB, 0x0a, 10, 9, 0),
+    BAD("a trace count of a list of live buffers is outside", 0, 0x0a, 11, 1),
+    BAD("an active capture of a list of live buffers is outside", 0, 0x0a, 12, 1),
+    BAD("the end of a list of live buffers is outside", 5, KEYFRAME, 0x0a, 9, 0x0a, 9),
     BAD("a buffer of a later event", 12, SHAPE, KEYFRAME, 0x0c, 7, 0,
         22), /* claims to be event 11, but 10 events precede it */
     BAD("a buffer of a later event", 21, CB, KEYFRAME, 0x0a, 10, 9, 22),

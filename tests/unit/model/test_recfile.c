@@ -279,13 +279,13 @@ T_TEST(blocks_that_are_missing_or_out_of_order_are_noticed)
     image_write(&image, path);
     got = gist_of_file(path);
     T_TRUE(got.status == TTS_E_SYNTAX && got.count > 0);
-    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: the block has the number"));
+    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: the block number"));
     gist_done(&got);
     memcpy(image.bytes + second, image.bytes + image_off(&image, 0), PLACE);
     image_write(&image, path);
     got = gist_of_file(path);
     T_TRUE(got.status == TTS_E_SYNTAX && got.count > 0);
-    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: the block has the number"));
+    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: the block number"));
     gist_done(&got);
     memcpy(image.bytes + second, kept, PLACE);
     image_write(&image, path);

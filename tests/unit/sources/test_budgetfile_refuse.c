@@ -29,19 +29,20 @@ T_TEST(an_unknown_key_is_told_with_the_nearest_or_all)
 {
     refused("overal:\n  cb: 1\n", TTS_E_NOT_FOUND, 1,
             "unknown key 'overal', did you mean 'overall'?");
-    refused(
-        "limits:\n  cb: 1\n", TTS_E_NOT_FOUND, 1,
-        "unknown key 'limits', known here: device, device_memory, baseline, overall, phases");
+    refused("limits:\n  cb: 1\n", TTS_E_NOT_FOUND, 1,
+            "unknown key 'limits', expected one of: device, device_memory, baseline, overall, "
+            "phases");
     refused("overall:\n  cb: 1\n  dram_peek: 1\n", TTS_E_NOT_FOUND, 3,
             "unknown key 'dram_peek', did you mean 'dram_peak'?");
     refused("overall:\n  segment_peak: 1\n", TTS_E_NOT_FOUND, 2,
-            "unknown key 'segment_peak', known here: dram_peak, headroom, final_dram, l1_core, "
-            "cb");
+            "unknown key 'segment_peak', expected one of: dram_peak, headroom, final_dram, "
+            "l1_core, cb");
     refused("phases:\n  A:\n    dram_peak: 1\n", TTS_E_NOT_FOUND, 3,
-            "unknown key 'dram_peak', known here: segment_peak, change, cumulative_peak, "
+            "unknown key 'dram_peak', expected one of: segment_peak, change, cumulative_peak, "
             "l1_core, cb");
     refused("overall:\n  \"\\e[2Jpeak\": 1\n", TTS_E_NOT_FOUND, 2,
-            "unknown key '?[2Jpeak', known here: dram_peak, headroom, final_dram, l1_core, cb");
+            "unknown key '?[2Jpeak', expected one of: dram_peak, headroom, final_dram, "
+            "l1_core, cb");
 }
 
 T_TEST(a_key_that_stands_twice_is_told_with_both_lines)
@@ -149,7 +150,7 @@ T_TEST(what_is_not_yaml_or_too_large_has_a_line)
     refused("overall:\n  cb: 1\n \tl1_core: 1\n", TTS_E_SYNTAX, 3,
             "not YAML: the line is indented with a tab; indent with spaces");
     refused_bytes("overall:\n  cb: 1\n\0", 19, TTS_E_SYNTAX, 3,
-                  "not a text file: it holds a NUL byte");
+                  "not a text file: the file has a NUL byte");
     memset(text, '#', sizeof text);
     text[10] = '\n';
     refused_bytes(text, sizeof text, TTS_E_SYNTAX, 2,

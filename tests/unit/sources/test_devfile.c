@@ -369,7 +369,7 @@ T_TEST(nul_bytes_and_utf_16_are_refused_with_their_line)
 {
     static const char nul[] = "preset: n150\ngrid: \0 8x8\n", utf16[] = "\xff\xfep\0r\0e\0";
     struct tts_error wanted = {
-        .status = TTS_E_SYNTAX, .line = 2, .text = "not a text file: it holds a NUL byte"};
+        .status = TTS_E_SYNTAX, .line = 2, .text = "not a text file: the file has a NUL byte"};
     refused_bytes(nul, sizeof nul - 1, wanted);
     wanted.line = 1;
     refused_bytes(utf16, sizeof utf16 - 1, wanted);

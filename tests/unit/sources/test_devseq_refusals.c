@@ -381,11 +381,16 @@ T_TEST(a_result_has_its_shape)
 T_TEST(only_questions_and_requests_have_results)
 {
     static const char *const without[] = {"", "free", "program", "capture"};
-    expect_error("program 1 = 1", TTS_E_SYNTAX, 12, "expected no result here, got '1'");
-    expect_error("capture = ok", TTS_E_SYNTAX, 10, "expected no result here, got 'ok'");
-    expect_error("free l1 5 = 1", TTS_E_SYNTAX, 12, "expected no result here, got '1'");
-    expect_error("free hidden = ok", TTS_E_SYNTAX, 14, "expected no result here, got 'ok'");
-    expect_error("free l1 =", TTS_E_SYNTAX, 9, "expected no result here, got nothing");
+    expect_error("program 1 = 1", TTS_E_SYNTAX, 12,
+                 "expected no result for this statement, got '1'");
+    expect_error("capture = ok", TTS_E_SYNTAX, 10,
+                 "expected no result for this statement, got 'ok'");
+    expect_error("free l1 5 = 1", TTS_E_SYNTAX, 12,
+                 "expected no result for this statement, got '1'");
+    expect_error("free hidden = ok", TTS_E_SYNTAX, 14,
+                 "expected no result for this statement, got 'ok'");
+    expect_error("free l1 =", TTS_E_SYNTAX, 9,
+                 "expected no result for this statement, got nothing");
     size_t none = 0;
     for (enum tts_devseq_kind kind = TTS_DEVSEQ_BLANK; kind < TTS_DEVSEQ_KINDS; kind++) {
         bool found = false;

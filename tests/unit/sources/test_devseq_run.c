@@ -273,13 +273,14 @@ T_TEST(pages_that_cannot_be_told_are_said_to_be)
     expect(rig, "buffer l1 interleaved 8192 2048 as=a = 1497088");
     expect_refusal(rig, "page a 4", TTS_E_RANGE, "'a' has 4 pages: there is no page 4");
     expect(rig, "kernel 2048 as=k = 1073739776");
-    expect_refusal(rig, "page k 0", TTS_E_INVALID, "'k' has no pages of its own");
+    expect_refusal(rig, "page k 0", TTS_E_INVALID,
+                   "'k' has no page size, so its pages have no addresses");
     expect(rig, "shard l1 classic 8192 2048 shard=4x1 cores=0-0 as=s = 1488896");
     expect_refusal(rig, "page s 0", TTS_E_NOT_FOUND,
-                   "the pages of 's' are unknown: give 'tensor='");
+                   "the pages of buffer 's' are unknown: give 'tensor='");
     /* A tensor of 3x3 pages needs four shards, but only three cores are given. */
     expect_refusal(rig, "shard l1 classic 18432 2048 tensor=3x3 shard=2x2 cores=0-0..2-0 as=t",
-                   TTS_E_INVALID, "4 shards do not fit 3 cores");
+                   TTS_E_INVALID, "the buffer has 4 shards, but only 3 cores");
     rig_end(rig);
 }
 

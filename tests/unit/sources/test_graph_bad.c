@@ -175,20 +175,20 @@ T_TEST(a_node_that_cannot_be_is_noted_and_passed_over)
         {PLAIN("buffer", ",\"params\":{\"size\":8,\"type\":\"MOON\"}"), "a buffer has no pool"},
         {PLAIN("buffer", ",\"params\":{\"size\":8,\"buffer_type\":5}"), "a buffer has no pool"},
         {PLAIN("buffer", ",\"params\":{\"size\":8,\"type\":\"L1\",\"device_id\":-1}"),
-         "invalid device_id"},
+         "a node has an invalid 'device_id'"},
         {PLAIN("buffer", ",\"params\":{\"size\":8,\"type\":\"L1\",\"device_id\":4294967296}"),
-         "invalid device_id"},
+         "a node has an invalid 'device_id'"},
         {PLAIN("buffer_allocate", ",\"params\":{\"size\":-8,\"type\":\"DRAM\"}"), "invalid"},
         {PLAIN("buffer_deallocate", ",\"params\":{\"size\":8,\"type\":\"DRAM\"}"),
-         "name no buffer"},
-        {PLAIN("buffer_deallocate", ",\"connections\":[]"), "name no buffer"},
-        {PLAIN("buffer_deallocate", ",\"connections\":[-1]"), "name no buffer"},
-        {PLAIN("buffer_deallocate", ",\"connections\":[[2],3]"), "name no buffer"},
-        {PLAIN("buffer_deallocate", ",\"connections\":\"x\""), "name no buffer"},
+         "do not name a buffer"},
+        {PLAIN("buffer_deallocate", ",\"connections\":[]"), "do not name a buffer"},
+        {PLAIN("buffer_deallocate", ",\"connections\":[-1]"), "do not name a buffer"},
+        {PLAIN("buffer_deallocate", ",\"connections\":[[2],3]"), "do not name a buffer"},
+        {PLAIN("buffer_deallocate", ",\"connections\":\"x\""), "do not name a buffer"},
         {PLAIN("circular_buffer_allocate", ",\"params\":{\"size\":-8}"),
-         "invalid size of a cb"},
+         "a node of type 'cb' has an invalid size"},
         {PLAIN("circular_buffer_deallocate_all", ",\"params\":{\"device_id\":\"x\"}"),
-         "invalid device_id"},
+         "a node has an invalid 'device_id'"},
         {"{\"counter\":1}", "has no 'node_type'"},
         {"{\"counter\":1,\"node_type\":[\"buffer\"]}", "has no 'node_type'"},
         {"[\"x\",[]]", "an element of the graph is not a node"},
@@ -311,10 +311,9 @@ T_TEST(allocations_that_do_not_fit_their_node_are_noted_and_counted)
     } cases[] = {
         {"[" BUFFER(0, 8) "," DO(1, "allocate", 8, 0) "," DO(2, "allocate", 8, 0) "]",
          "allocated twice", 16},
-        {"[" BUFFER(0, 8) "," DO(1, "allocate", 9, 0) "]",
-         "differs from the node of the buffer", 9},
-        {"[" BUFFER(0, 8) "," DO(1, "allocate", 8, 5) "]", "has no earlier node", 8},
-        {"[" BUFFER(0, 8) "," BUFFER(0, 8) "]", "counter of another buffer", 0},
+        {"[" BUFFER(0, 8) "," DO(1, "allocate", 9, 0) "]", "differs from the 'buffer' node", 9},
+        {"[" BUFFER(0, 8) "," DO(1, "allocate", 8, 5) "]", "has no 'buffer' node", 8},
+        {"[" BUFFER(0, 8) "," BUFFER(0, 8) "]", "two buffers have the same", 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         rig_read_well(&rig, cases[i].text,
@@ -392,7 +391,8 @@ T_TEST(ends_without_begins_and_begins_without_ends_are_noted)
         "\"function_start\",\"params\":{\"name\":\"b\"}}]",
         1u << TTS_GRAPH_UNCLOSED);
     T_EQ(rig.notes[TTS_GRAPH_UNCLOSED].count, 3);
-    T_STR_EQ(rig.notes[TTS_GRAPH_UNCLOSED].text, "the end of a function has no beginning");
+    T_STR_EQ(rig.notes[TTS_GRAPH_UNCLOSED].text,
+             "the trace has the end of a function but not its beginning");
     T_STR_EQ(rig_letters(&rig), "b((ce");
     rig_read_well(&rig, "[{\"counter\":0,\"node_type\":\"function_start\"}]",
                   1u << TTS_GRAPH_UNCLOSED | 1u << TTS_GRAPH_BAD_NODE);

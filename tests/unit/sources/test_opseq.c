@@ -201,13 +201,15 @@ T_TEST(a_bad_result_is_told_the_shape)
                  "expected 'N HASH', 16 hex digits after 'm ... =', got '12345'");
     expect_error("m = 1 g000000000000000", TTS_E_SYNTAX, 6,
                  "expected 'N HASH', 16 hex digits after 'm ... =', got 'g000000000000000'");
-    expect_error("d 1 = 5", TTS_E_SYNTAX, 0, "'d ADDR' has no result, got '='");
+    expect_error("d 1 = 5", TTS_E_SYNTAX, 0,
+                 "operation 'd ADDR' has no result, but the line has a '='");
     expect_error("a 1 1 0 = 99999999999999999999", TTS_E_RANGE, 10,
                  "result '99999999999999999999' is too large: at most "
                  "18446744073709551615");
     expect_error("x 1 2 = 1 2", TTS_E_SYNTAX, 10,
                  "expected the line to end after 'ADDR' or 'F', got '2'");
-    expect_error("c = #", TTS_E_SYNTAX, 0, "'c' has no result, got '='");
+    expect_error("c = #", TTS_E_SYNTAX, 0,
+                 "operation 'c' has no result, but the line has a '='");
     expect_error("l = 1 #", TTS_E_SYNTAX, 6,
                  "expected the line to end after 'ADDR' or 'none', got '#'; write a comment on "
                  "its own line");

@@ -274,7 +274,8 @@ T_TEST(a_pool_that_cannot_be_is_refused)
 {
     char text[160], limit[24];
     expect_refusal(begin(), "P size=0 offset=0" REST, "pool size is 0");
-    expect_refusal(begin(), "P size=4096 offset=18446744073709551600" REST, "past 64 bits");
+    expect_refusal(begin(), "P size=4096 offset=18446744073709551600" REST,
+                   "does not fit in 64 bits");
     expect_refusal(begin(),
                    "P size=4096 offset=0 min_allocation_size=1 alignment=0 policy=BEST",
                    "alignment is 0");

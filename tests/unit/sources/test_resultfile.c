@@ -200,7 +200,7 @@ T_TEST(the_phases_of_each_capture_are_a_run)
     T_STR_EQ(two->phases[0].name, "B");
     T_TRUE(!two->overall_peak.is_known);
     T_EQ(two->notes_in_all, 2);
-    T_STR_EQ(two->notes[0].text, "part of the file is missing from phase 'B' on");
+    T_STR_EQ(two->notes[0].text, "parts of the file are missing, beginning in phase 'B'");
     T_STR_EQ(two->notes[1].text, "cut");
     tts_runs_release(&runs);
     runs = parsed("{" SHOW ", \"phases\": [{\"name\": \"A\", \"capture\": 3}]}");

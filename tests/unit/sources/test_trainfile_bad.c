@@ -244,7 +244,8 @@ T_TEST(what_is_no_yaml_is_refused_with_its_line)
          "a key is a list: write 'key: value'"},
     };
     REFUSED(cases);
-    const struct refusal nul = {"", TTS_E_SYNTAX, 2, "not a text file: it holds a NUL byte"};
+    const struct refusal nul = {"", TTS_E_SYNTAX, 2,
+                                "not a text file: the file has a NUL byte"};
     refused_bytes("ELF\n\0\1\2", 7, &nul);
 }
 

@@ -39,8 +39,8 @@ T_TEST(what_cannot_be_read_is_a_note_of_the_block)
     T_EQ(runs[0].parameters, 0);
     T_EQ(runs[0].device_memory.bytes, 0);
     T_EQ(runs[0].notes_in_all, 2);
-    expect_note(0, 0, 2, "the number of parameters is not understood: '12..5'");
-    expect_note(0, 1, 3, "the size of the device memory is not understood: 'lots'");
+    expect_note(0, 0, 2, "cannot read the number of parameters: '12..5'");
+    expect_note(0, 1, 3, "cannot read the size of the device memory: 'lots'");
     read_log("Total parameters: 99999999999999999999\n" BLOCK("A"));
     T_TRUE(!runs[0].has_parameters && runs[0].notes_in_all == 1);
 }
@@ -263,13 +263,12 @@ T_TEST(a_row_of_a_section_that_cannot_be_read_is_a_note)
 {
     static const struct {
         const char *row, *note;
-    } cases[] = {
-        {"params  1.1B", "the number of parameters is not understood: '1.1B'"},
-        {"params  12 x", "the number of parameters is not understood: '12 x'"},
-        {"params  1,2", "the number of parameters is not understood: '1,2'"},
-        {"memory  28.5 GB", "the size of the device memory is not understood: '28.5 GB'"},
-        {"memory  98,304", "the size of the device memory is not understood: '98,304'"},
-        {"memory  leak MB", "the size of the device memory is not understood: 'leak MB'"}};
+    } cases[] = {{"params  1.1B", "cannot read the number of parameters: '1.1B'"},
+                 {"params  12 x", "cannot read the number of parameters: '12 x'"},
+                 {"params  1,2", "cannot read the number of parameters: '1,2'"},
+                 {"memory  28.5 GB", "cannot read the size of the device memory: '28.5 GB'"},
+                 {"memory  98,304", "cannot read the size of the device memory: '98,304'"},
+                 {"memory  leak MB", "cannot read the size of the device memory: 'leak MB'"}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char text[1000];
         snprintf(
@@ -372,7 +371,7 @@ T_TEST(a_prediction_that_cannot_be_read_is_a_note)
         read_log(text);
         T_TRUE(!runs[0].whole.peak.is_known && !runs[0].whole.has_fits);
         T_EQ(runs[0].notes_in_all, 1);
-        T_EQ(strncmp(runs[0].notes[0].text, "the predicted peak is not understood: '", 39), 0);
+        T_EQ(strncmp(runs[0].notes[0].text, "cannot read the predicted peak: '", 33), 0);
     }
 }
 

@@ -36,15 +36,23 @@ T_TEST(events_have_the_next_number)
     struct tts_itemcheck check = {0};
     struct tts_item item = item_of(&check, TTS_ITEM_EVENT);
     item.seq = 0;
-    refuses(&check, item, "event 0 comes directly after event 0");
+    refuses(&check, item,
+            "the events are out of order: event 0 comes directly "
+            "after event 0");
     item.seq = UINT64_C(1) << 47;
-    refuses(&check, item, "event 140737488355328 comes directly after event 0");
+    refuses(&check, item,
+            "the events are out of order: event 140737488355328 "
+            "comes directly after event 0");
     check.seq = 1000;
     T_TRUE(passes(&check, TTS_ITEM_EVENT));
     item.seq = 1001;
-    refuses(&check, item, "event 1001 comes directly after event 1001");
+    refuses(&check, item,
+            "the events are out of order: event 1001 comes "
+            "directly after event 1001");
     item.seq = 1003;
-    refuses(&check, item, "event 1003 comes directly after event 1001");
+    refuses(&check, item,
+            "the events are out of order: event 1003 comes "
+            "directly after event 1001");
 }
 
 T_TEST(what_cannot_be_is_refused)
@@ -57,16 +65,18 @@ T_TEST(what_cannot_be_is_refused)
     refuses(&check, item, "an operation begins without a name");
     item = item_of(&check, TTS_ITEM_CHIP);
     item.mesh = item.device;
-    refuses(&check, item, "device 1 is its own mesh");
+    refuses(&check, item, "device 1 cannot be its own mesh");
     item = item_of(&check, TTS_ITEM_CUT);
     item.capture = 0;
-    refuses(&check, item, "a capture has number 0, or the name of its phase is too long");
+    refuses(&check, item,
+            "a capture has number 0, or a phase of a capture has a name that is too long");
     item = item_of(&check, TTS_ITEM_CUT);
     item.name_len = TTS_PHASE_NAME_MAX + 1;
-    refuses(&check, item, "a capture has number 0, or the name of its phase is too long");
+    refuses(&check, item,
+            "a capture has number 0, or a phase of a capture has a name that is too long");
     item.kind = (enum tts_item_kind)TTS_ITEM_KINDS;
     check.in_keyframe = true; /* so that the item is allowed at this place */
-    refuses(&check, item, "unknown kind of item 13");
+    refuses(&check, item, "the recording has an item of the unknown kind 13");
 }
 
 T_TEST(events_and_what_lived_are_checked_like_any)
@@ -88,7 +98,7 @@ T_TEST(events_and_what_lived_are_checked_like_any)
     T_TRUE(tts_itemcheck_pass(&check, &item, &err) != TTS_OK);
     item = item_of(&check, TTS_ITEM_PART);
     item.event.kind = TTS_EVENT_ALLOC;
-    refuses(&check, item, "a part of a keyframe has an impossible kind");
+    refuses(&check, item, "an entry of a list of live buffers has an impossible kind");
 }
 
 T_TEST(parts_of_keyframes_have_their_place)
@@ -96,13 +106,13 @@ T_TEST(parts_of_keyframes_have_their_place)
     struct tts_itemcheck check = {0};
     for (int kind = TTS_ITEM_LIVE; kind < TTS_ITEM_KINDS; kind++)
         refuses(&check, item_of(&check, (enum tts_item_kind)kind),
-                "a part of a keyframe is outside a keyframe");
+                "an entry of a list of live buffers is outside such a list");
     T_TRUE(passes(&check, TTS_ITEM_KEYFRAME));
     static const enum tts_item_kind outside[] = {TTS_ITEM_EVENT, TTS_ITEM_BEGIN, TTS_ITEM_CUT,
                                                  TTS_ITEM_END, TTS_ITEM_KEYFRAME};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
         refuses(&check, item_of(&check, outside[i]),
-                "an event, phase or keyframe is inside a keyframe");
+                "an event, a phase or another list is inside a list of live buffers");
     T_TRUE(passes(&check, TTS_ITEM_NAME));
     T_TRUE(passes(&check, TTS_ITEM_KEYFRAME_END));
     T_TRUE(passes(&check, TTS_ITEM_EVENT));

@@ -733,8 +733,9 @@ T_TEST(one_device_too_many_is_refused)
         put(item_alloc(&rig, i, TTS_POOL_DRAM, 1, 1));
     struct tts_item item = item_alloc(&rig, 1u << 31, TTS_POOL_DRAM, 1, 1);
     T_EQ(tts_timeline_item(timeline, &item, &err), TTS_E_RANGE);
-    T_STR_EQ(err.text,
-             "event 257: there are more buffers or operations at once than can be drawn");
+    T_STR_EQ(
+        err.text,
+        "event 257: the file has more buffers or operations at once than ttscope can draw");
     tts_timeline_free(timeline);
     fclose(marks.out);
     free(marks.text);
