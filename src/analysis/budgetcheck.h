@@ -14,21 +14,21 @@ enum tts_budget_status { TTS_BUDGET_PASS, TTS_BUDGET_UNKNOWN, TTS_BUDGET_OVER };
 /* X(NAME, text): a reason why a result is unknown. */
 #define TTS_BUDGET_REASON_MAP(X)                                                               \
     X(NONE, "")                                                                                \
-    X(NO_PHASE, "no phase matches")                                                            \
-    X(NO_FIGURE, "the figure is not in the run")                                               \
+    X(NO_PHASE, "no phase matches the label")                                                  \
+    X(NO_FIGURE, "the run does not contain this figure")                                       \
     X(NO_L1, "the L1 use of this run is unknown: all its L1 figures are 0, as in results of "  \
              "ttscope fit")                                                                    \
     X(AT_LEAST, "part of the run is missing, so the real value may be higher")                 \
     X(AT_MOST, "part of the run is missing, so the real value may be lower")                   \
     X(IN_PART, "part of the run is missing, so the real value may be higher or lower")         \
     X(REFUSED, "ttscope fit predicts that the run does not fit the device")                    \
-    X(FIRST_ITERATION,                                                                         \
-      "the log covers only the first iteration; later iterations need more, perhaps too much") \
+    X(FIRST_ITERATION, "the log covers only the first iteration; later iterations need more "  \
+                       "memory and may exceed the limit")                                      \
     X(NO_DEVICE, "the memory of the device is unknown")                                        \
     X(NO_CORE, "the L1 size of a core is unknown: name a device")                              \
     X(NO_BASELINE, "no run of the baseline matches this run")                                  \
-    X(NO_BASELINE_PHASE, "the baseline's run has no such phase")                               \
-    X(NO_BASELINE_FIGURE, "the figure is not in the baseline")                                 \
+    X(NO_BASELINE_PHASE, "the run of the baseline has no phase with this label")               \
+    X(NO_BASELINE_FIGURE, "the baseline does not contain this figure")                         \
     X(BASELINE_AT_LEAST, "part of the baseline is missing, so its real value may be higher")   \
     X(BASELINE_IN_PART,                                                                        \
       "part of the baseline is missing, so its real value may be higher or lower")

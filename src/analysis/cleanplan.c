@@ -166,7 +166,8 @@ enum tts_status tts_cleanplan_make(struct tts_cleanplan *plan, const struct tts_
         void *grown = tts_alloc_grow(plan->alloc, plan->regions, &plan->capacity,
                                      view->region_count, sizeof *plan->regions);
         if (!grown)
-            return tts_error_set(err, TTS_E_NOMEM, "out of memory for the plan");
+            return tts_error_set(err, TTS_E_NOMEM,
+                                 "out of memory for the list of entries to remove");
         plan->regions = grown;
     }
     for (size_t i = 0; i < view->region_count; i++) {

@@ -69,14 +69,14 @@ static const char decides_oom[] =
     "run with tt-metal of 2026-01 or later, whose message ends in '(allocated: ..., free: ..., "
     "largest free block: ...)', or record the run: 'ttscope show RECORDING' prints these "
     "figures";
-static const char decides_others[] = "run once without TT_METAL_ALLOCATOR_MODE_HYBRID=1; if "
-                                     "the buffer then fits, per-core buffers "
-                                     "were in the way";
+static const char decides_others[] =
+    "run once without TT_METAL_ALLOCATOR_MODE_HYBRID=1; if the buffer then fits, per-core "
+    "buffers occupied its addresses";
 static const char decides_figures[] =
     "record the run: 'ttscope show RECORDING' prints the live buffers when the request fails";
 
-static const char decides_original[] =
-    "look at the message as the program printed it: a number was changed or lost";
+static const char decides_original[] = "give the message exactly as the program printed it: in "
+                                       "this copy a number was changed or lost";
 
 /* The two ways to read a figure of a bank: as given, or from the other two. They are equal
  * unless the message contradicts itself. */
@@ -118,9 +118,9 @@ static void judge_large_block(const struct tts_failmsg *msg, struct tts_failverd
     bool is_beside = msg->family == TTS_FAILMSG_D2;
     v->decides = is_beside ? decides_others : decides_figures;
     set_reason(v, "%s",
-               is_beside ? "this allocator has a free block that is large enough: buffers of "
-                           "other allocators (per-core buffers in HYBRID mode) are in the way, "
-                           "and they are not in the message"
+               is_beside ? "this allocator has a free block that is large enough, but buffers "
+                           "of other allocators (per-core buffers in HYBRID mode) occupy its "
+                           "addresses; the message does not list these buffers"
                          : "the figures do not explain the failure: the largest free block is "
                            "large enough");
 }
@@ -359,7 +359,8 @@ static void judge_excess(const struct tts_failmsg *msg, struct tts_failverdict *
         set_cause(v, TTS_FAILCAUSE_UNKNOWN);
         v->decides = decides_original;
         set_reason(v,
-                   "the figures contradict each other: %" PRIu64 " is not more than %" PRIu64,
+                   "the figures contradict each other: %" PRIu64
+                   " does not exceed the limit of %" PRIu64,
                    msg->value[value], msg->value[bound]);
     }
 }
@@ -441,7 +442,8 @@ static void judge_message(const struct tts_failmsg *msg, struct tts_failverdict 
         v->is_warning = true;
         set_reason(v, "nothing has failed yet: the warning names neither a buffer nor an "
                       "overlap");
-        v->decides = "a run with TT_METAL_TRACE_ALLOC_TRACKING=1, which names the buffers";
+        v->decides =
+            "run with TT_METAL_TRACE_ALLOC_TRACKING=1: the runtime then names the buffers";
         break;
     case TTS_FAILMSG_CBSIZE:
     case TTS_FAILMSG_CBINDEX:
@@ -464,7 +466,7 @@ void tts_failverdict_make(const struct tts_failmsg *msg, struct tts_failverdict 
     judge_message(msg, out);
     if (msg->too_large != 0) {
         set_cause(out, TTS_FAILCAUSE_UNKNOWN);
-        set_reason(out, "a number of the message does not fit in 64 bits");
+        set_reason(out, "the message has a number that does not fit in 64 bits");
         drop_deficit(out);
         out->decides = decides_original;
     }

@@ -72,8 +72,8 @@ static void check_driver(const struct tts_hostview *view, struct tts_hostchecks 
     }
     struct tts_hostcheck *check = add_check(out, "driver", TTS_SEVERITY_ERROR);
     say_answer(check, "the driver (tt-kmd) is not loaded");
-    say_action(check, "load it with 'modprobe tenstorrent'; if the module is missing, install "
-                      "tt-kmd");
+    say_action(check, "load the driver with 'modprobe tenstorrent'; if the module is missing, "
+                      "install tt-kmd");
 }
 
 static void check_chips(const struct tts_hostview *view, struct tts_hostchecks *out)
@@ -93,8 +93,8 @@ static void check_chips(const struct tts_hostview *view, struct tts_hostchecks *
         add_check(out, "chips", unknown.count > 0 ? TTS_SEVERITY_NOTE : TTS_SEVERITY_NONE);
     if (unknown.count > 0)
         say_answer(check,
-                   "%zu chip%s; the capacity of chip%s %s is unknown, because the catalogue "
-                   "does not have the card",
+                   "%zu chip%s; the capacity of chip%s %s is unknown, because ttscope does not "
+                   "know the card",
                    view->chip_count, plural_of(view->chip_count), plural_of(unknown.count),
                    unknown.text);
     else
@@ -114,7 +114,7 @@ static void check_nodes(const struct tts_hostview *view, struct tts_hostchecks *
                                              : "there is no directory /dev/tenstorrent");
         say_action(check, "%s",
                    view->driver_loaded
-                       ? "in a container, pass the nodes in with '--device /dev/tenstorrent'"
+                       ? "in a container, start the container with '--device /dev/tenstorrent'"
                        : "the nodes appear when the driver is loaded");
         return;
     }
@@ -127,7 +127,7 @@ static void check_nodes(const struct tts_hostview *view, struct tts_hostchecks *
     struct tts_hostcheck *check = add_check(out, "nodes", TTS_SEVERITY_WARNING);
     say_answer(check, "this user may not open node%s %s", plural_of(closed.count), closed.text);
     say_action(check, "programs of this user cannot use these chips: install the udev rule of "
-                      "tt-kmd, or look at 'ls -l /dev/tenstorrent'");
+                      "tt-kmd, or check the permissions with 'ls -l /dev/tenstorrent'");
 }
 
 /* ---- processes ---- */
@@ -183,10 +183,11 @@ static void check_holders(const struct tts_hostview *view, struct tts_hostchecks
     end_list(&unlisted);
     if (unlisted.count > 0) {
         struct tts_hostcheck *check = add_check(out, "holders", TTS_SEVERITY_WARNING);
-        say_answer(check, "the driver does not list which processes have chip%s %s open",
+        say_answer(check, "the driver does not report which processes have chip%s %s open",
                    plural_of(unlisted.count), unlisted.text);
-        say_action(check, "install tt-kmd 2.5 or later: without the list, owners are judged "
-                          "by the name of a process, and some stay unknown");
+        say_action(check,
+                   "install tt-kmd 2.5 or later: without this list, ttscope guesses the owner "
+                   "of memory by the name of the process, and some owners stay unknown");
     } else if (busy.count > 0) {
         char names[LIST_MAX] = "";
         struct tts_hostcheck *check = add_check(out, "holders", TTS_SEVERITY_NONE);
@@ -215,7 +216,7 @@ static void check_locks(const struct tts_hostview *view, struct tts_hostchecks *
     struct tts_hostcheck *check = add_check(out, "locks", TTS_SEVERITY_NOTE);
     say_answer(check, "a lock of chip%s %s is left from a run that crashed",
                plural_of(dead.count), dead.text);
-    say_action(check, "nothing: the next program takes the lock over by itself");
+    say_action(check, "do nothing: the next program takes over the lock");
 }
 
 static void check_namespaces(const struct tts_hostview *view, struct tts_hostchecks *out)
@@ -228,13 +229,13 @@ static void check_namespaces(const struct tts_hostview *view, struct tts_hostche
         nested += view->processes[i].pid_levels > 1;
     if (hidden > 0) {
         struct tts_hostcheck *check = add_check(out, "namespaces", TTS_SEVERITY_WARNING);
-        say_answer(check, "a process outside this container has the chip open, and cannot be "
-                          "seen from here");
+        say_answer(check, "a process outside this container has the chip open; ttscope cannot "
+                          "see this process from inside the container");
         say_action(check, "run ttscope on the host");
     } else if (nested > 0) {
         say_answer(add_check(out, "namespaces", TTS_SEVERITY_NONE),
-                   "%zu process%s in containers: ttscope shows the numbers of the host and of "
-                   "the container",
+                   "%zu process%s in containers: ttscope shows the pid on the host and the pid "
+                   "in the container",
                    nested, nested == 1 ? " runs" : "es run");
     }
 }
@@ -247,7 +248,7 @@ static const char *unreadable_reason(const struct tts_liveframe *frame)
     for (size_t i = 0; i < frame->device_count; i++)
         if (frame->devices[i].state == TTS_LIVE_UNREADABLE)
             return frame->devices[i].reason;
-    return "another region of the device can";
+    return "another region of the same device is readable";
 }
 
 static void check_regions(const struct tts_hostview *view, const struct tts_liveframe *frame,
@@ -278,8 +279,8 @@ static void check_regions(const struct tts_hostview *view, const struct tts_live
         say_action(check, "see each device with 'ttscope top --once'");
     } else if (phantom > 0) {
         say_answer(check,
-                   "%zu memory region%s in /dev/shm; %zu of them %s bytes of processes "
-                   "that are gone",
+                   "%zu memory region%s in /dev/shm; %zu of them %s bytes of processes that "
+                   "have ended",
                    readable, plural_of(readable), phantom, phantom == 1 ? "has" : "have");
         say_action(check, "remove these bytes with 'ttscope clean'");
     } else {

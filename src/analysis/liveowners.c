@@ -323,7 +323,8 @@ static void set_unreadable(struct tts_livedevice *device, const struct tts_seenr
         return;
     case TTS_SEENREGION_EMPTY:
     case TTS_SEENREGION_INITIALISING:
-        snprintf(out, size, "a process has created the region and not yet initialised it");
+        snprintf(out, size,
+                 "a process has created the region but has not initialised the region yet");
         return;
     case TTS_SEENREGION_UNKNOWN_VERSION:
         snprintf(out, size,
@@ -332,10 +333,12 @@ static void set_unreadable(struct tts_livedevice *device, const struct tts_seenr
                  region->version, region->file_bytes);
         return;
     case TTS_SEENREGION_CORRUPT:
-        snprintf(out, size, "the region has numbers that no device can hold");
+        snprintf(out, size,
+                 "the region is damaged: its counters exceed the memory of any device");
         return;
     case TTS_SEENREGION_CHANGING:
-        snprintf(out, size, "the region was re-initialised during every try to read it");
+        snprintf(out, size,
+                 "a process re-initialised the region during each attempt to read the region");
         return;
     case TTS_SEENREGION_FAILED:
         snprintf(out, size, "cannot read the region: %s", strerror(region->sys_errno));
@@ -595,7 +598,7 @@ static enum tts_status judge_bare_chip(struct judge *judge, const struct tts_see
     if (is_held) {
         device->caveats |= TTS_CAVEAT_NOT_TRACKED;
         snprintf(device->reason, sizeof device->reason,
-                 "a process has the chip open, but no source reports its memory");
+                 "a process has the chip open, but no program reports the memory of the chip");
     }
     return add_untracked_holders(judge->frame, device, &room);
 }

@@ -14,7 +14,8 @@ enum tts_status tts_device_arg_take_set(void *target, const char *text, struct t
 {
     struct tts_device_arg *arg = target;
     if (arg->set_count == TTS_DEVICE_SETS_MAX)
-        return tts_error_set(err, TTS_E_FULL, "more than %d settings: use a device file",
+        return tts_error_set(err, TTS_E_FULL,
+                             "'--set' is given more than %d times: use a device file",
                              TTS_DEVICE_SETS_MAX);
     arg->sets[arg->set_count++] = text;
     return TTS_OK;

@@ -16,9 +16,9 @@
     X(V1, "V1", "out of memory")                                                               \
     X(V2, "V2", "out of memory")                                                               \
     X(V3, "V3", "out of memory")                                                               \
-    X(D1, "D1", "out of memory beside other allocators")                                       \
-    X(D2, "D2", "out of memory beside other allocators")                                       \
-    X(ADDR, "ADDR", "L1 buffer below its limit")                                               \
+    X(D1, "D1", "out of memory because of other allocators")                                   \
+    X(D2, "D2", "out of memory because of other allocators")                                   \
+    X(ADDR, "ADDR", "L1 buffer below the lowest allowed address")                              \
     X(CB, "CB", "circular buffers clash with L1 buffers")                                      \
     X(DFB, "DFB", "dataflow buffers clash with L1 buffers")                                    \
     X(SVC, "SVC", "circular buffers clash with service memory")                                \

@@ -409,7 +409,7 @@ static void print_pool_product(const uint64_t factors[3], enum tts_pool pool, FI
     bool is_dram = pool == TTS_POOL_DRAM || pool == TTS_POOL_TRACE;
     if (__builtin_mul_overflow(factors[0], factors[1], &product) ||
         __builtin_mul_overflow(product, factors[2], &product)) {
-        fprintf(out, "  %26s", "past 64 bits");
+        fprintf(out, "  %26s", "does not fit in 64 bits");
         return;
     }
     fprintf(out, "  %13" PRIu64 "  %7s %s", product,

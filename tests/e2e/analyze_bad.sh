@@ -94,24 +94,24 @@ cmp -s "$good" "$work/x.svg" || fail "wanted the log to be as it was"
 analyze "$good" --visualize_peak --format svg -o -
 refused 2 "standard output is used for the report: write pictures and '--junit' to a file"
 analyze "$good" --visualize_peak -o "$work/a.svg" --junit "$work/a.svg"
-refused 2 "'$work/a.svg' cannot be both a picture and '--junit'"
+refused 2 "'$work/a.svg' cannot be both a picture and a JUnit report: give another name"
 # Two names of the same file are found, whether the file exists or not.
 mkdir "$work/names"
 ln -s names "$work/alias"
 cd "$work/names" || exit 1
 for junit in ./out.svg ../names/out.svg ../alias/out.svg "$work/names/out.svg"; do
     analyze "$good" --visualize_peak -o out.svg --junit "$junit"
-    refused 2 "'out.svg' cannot be both a picture and '--junit'"
+    refused 2 "'out.svg' cannot be both a picture and a JUnit report: give another name"
 done
 [ -z "$(ls -A)" ] || fail "wanted nothing to be written"
 : >x.svg
 ln -s x.svg x-phases.svg
 analyze "$good" --visualize_peak --visualize_phases -o x.svg
-refused 2 "'x-phases.svg' cannot be both pictures: give another name"
+refused 2 "'x-phases.svg' cannot be both the picture of the parts and the picture of the phases: give another name"
 : >out.svg
 ln out.svg hard.svg
 analyze "$good" --visualize_peak -o out.svg --junit hard.svg
-refused 2 "'out.svg' cannot be both a picture and '--junit'"
+refused 2 "'out.svg' cannot be both a picture and a JUnit report: give another name"
 # Two outputs may both go to /dev/null.
 analyze "$good" --visualize_peak -o /dev/null --format svg --junit /dev/null
 expect_code 0
@@ -254,7 +254,7 @@ analyze "$work/many.log" "$good"
 expect_code 5
 [ "$(wc -l <"$work/err")" -eq 21 ] || fail "wanted 20 lines, and how many more there are"
 expect_err_like "
-ttscope analyze: $work/many.log: 10 more notes are not shown"
+ttscope analyze: $work/many.log: 10 more notes about this file are not shown"
 expect_out_like 'Found 31 memory usage summary/summaries'
 
 # Control characters of a title are not printed.

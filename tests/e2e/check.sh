@@ -118,7 +118,7 @@ phases:
 YAML
 check --budget budget.yaml run.log
 expect_code 5
-expect_out_like "  unknown  phase-cb FORWARD_PASS: no phase matches
+expect_out_like "  unknown  phase-cb FORWARD_PASS: no phase matches the label
 unknown: 1 of 2 limits could not be checked"
 sed '/Overall/d' run.log >cut.log
 check --budget budget.yaml cut.log
@@ -289,7 +289,7 @@ grep -q '"ruleId": "dram-peak"' report.sarif || fail "wanted the rule as it is"
 # Notes point out limits that are easily misunderstood.
 budget <<<$'overall:\n  dram_peak: 2%\n  cb: 100\n  final_dram: [8000, +7]'
 check --budget budget.yaml --baseline run.log --device_memory 1GiB run.log
-expect_err_like "note: budget.yaml:2: 2% is a share of the device; for growth against the baseline, write +2%"
+expect_err_like "note: budget.yaml:2: the limit 2% is a share of the device memory; for growth against the baseline, write +2%"
 expect_err_like "note: budget.yaml:4: the limit 8000 has no unit and means bytes"
 expect_err_like "note: budget.yaml:4: the limit +7 has no unit and means bytes"
 [[ $err != *"limit 100 has no unit"* ]] || fail "wanted no word about L1"
@@ -389,7 +389,7 @@ annotations=$(grep '^::' <<<"$out")
     fail "wanted the first annotation escaped"
 [[ $annotations == *'::error file=bad%2Cname%3A 1%25.log,line=4,title=phase-change X%3A%3Aerror%3A%3A%2C100%25%3A##?set]?<&"::'* ]] ||
     fail "wanted the second annotation escaped"
-[[ $annotations == *'::warning file=bad%2Cname%3A 1%25.log,line=2,title=phase-cb Y::'*': no phase matches (budget.yaml:1)' ]] ||
+[[ $annotations == *'::warning file=bad%2Cname%3A 1%25.log,line=2,title=phase-cb Y::'*': no phase matches the label (budget.yaml:1)' ]] ||
     fail "wanted a warning of what is unknown"
 if command -v xmllint >/dev/null; then
     run xmllint --noout --schema "$source_dir/tests/e2e/junit.xsd" report.xml
@@ -407,7 +407,7 @@ if command -v jq >/dev/null; then
     cp out document
     run jq -c '[.schema, .status, .over, .unknown, .passed, .partial, .runs[0].checks[1].findings[0].excess_bytes,
         .runs[0].checks[2].findings[0].reason, .runs[0].checks[1].pattern]' document
-    expect_out '[{"name":"ttscope.check","version":1},"over",2,1,0,false,8388608,"no phase matches","X*"]'
+    expect_out '[{"name":"ttscope.check","version":1},"over",2,1,0,false,8388608,"no phase matches the label","X*"]'
     # The document has the properties that the SARIF schema requires, and its rules match its
     # results.
     run jq -c '[.version, (.runs | length), .runs[0].tool.driver.name, (.runs[0].tool.driver.rules | length),

@@ -55,7 +55,7 @@ rm "$region"
 run "$ttscope" clean
 expect_code 0
 expect_err ""
-expect_out "nothing to clean: there is no memory region"
+expect_out "nothing to clean: this host has no memory region"
 
 # --- one dead process beside a live one -------------------------------------------------------
 make_host refs=2 "$dead" "$own"
@@ -68,7 +68,7 @@ expect_out "$list
 nothing was changed (--dry-run)"
 run "$ttscope" clean
 expect_code 2
-expect_err "ttscope clean: standard input is no terminal, so you cannot be asked: use '--yes' to remove the entries, or '--dry-run' to list them (see 'ttscope help clean')"
+expect_err "ttscope clean: cannot ask before removing, because standard input is not a terminal: use '--yes' to remove the entries, or '--dry-run' to list them (see 'ttscope help clean')"
 run "$ttscope" clean --yes --dry-run
 expect_code 2
 cmp -s "$region" "$work/before" || fail "wanted the region unchanged"
@@ -139,7 +139,7 @@ refuses() { # text
 }
 make_host refs=1 "$dead"
 echo 0 >"$holders"
-refuses "a process that is not visible from here uses the device"
+refuses "a process that ttscope cannot see uses the device"
 rm "$holders"
 refuses "the driver does not list the processes that use the device"
 make_host refs=1 "$own"
@@ -148,7 +148,7 @@ ln -s "/proc/$live" "$TTSCOPE_ROOT/proc/$live"
 make_host version=9 "$dead"
 refuses "no known runtime writes a region of version 9 with 8576 bytes"
 make_host total=-1:0:0:0:0
-refuses "the region has numbers that no device can hold"
+refuses "the region is damaged: its counters exceed the memory of any device"
 rm -r "$TTSCOPE_ROOT/sys/class"
 make_host "$dead"
 rm -r "$TTSCOPE_ROOT/sys/class"

@@ -136,7 +136,7 @@ run "$ttscope" devices n150 --set dram_banks=2147483648 --set dram_bank_size=64T
 expect_code 2
 run "$ttscope" devices n150 --set dram_banks=131072 --set dram_bank_size=65536G --set chips=1000
 expect_code 0
-expect_out_like "past 64 bits"
+expect_out_like "does not fit in 64 bits"
 
 printf '%s\n' 'device: n150' 'preset: p150' 'l1_small: 64KiB' >"$work/my.yaml"
 run "$ttscope" devices "$work/my.yaml" --set max_cbs=32
@@ -277,7 +277,7 @@ many=()
 for i in $(seq 65); do many+=(--set "max_cbs=$((i % 2))"); done
 run "$ttscope" devices n150 "${many[@]}"
 expect_code 2
-expect_err_like "for '--set': more than 64 settings"
+expect_err_like "for '--set': '--set' is given more than 64 times"
 
 run "$ttscope" devices "$work/none.yaml"
 expect_code 3

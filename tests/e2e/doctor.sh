@@ -17,10 +17,10 @@ expect_err_like "cannot read"
 mkdir "$TTSCOPE_ROOT"
 run "$ttscope" doctor
 expect_code 4
-expect_out_like "this host has no device and no source, 2 problems
+expect_out_like "this host has no device, and no program reports its memory, 2 problems
 "
 expect_out_like "problem driver       the driver (tt-kmd) is not loaded
-                     > load it with 'modprobe tenstorrent'"
+                     > load the driver with 'modprobe tenstorrent'"
 run "$ttscope" doctor --json
 expect_code 4
 [ "$(jq -r '[.schema.name, .devices_found, .memory_visible, (.checks | length)] | @text' <<<"$out")" = \
@@ -64,15 +64,15 @@ live_region "$id" v3 "slot=4242:64:0:0:0:0:$stamp:python3"
 live_chip 0 "$serial" 0
 run "$ttscope" doctor
 expect_code 1
-expect_out_like "warning namespaces   a process outside this container has the chip open, and
-                     cannot be seen from here"
+expect_out_like "warning namespaces   a process outside this container has the chip open; ttscope
+                     cannot see this process from inside the container"
 run "$ttscope" top --once
-expect_out_like "    a process outside this container has the chip open, and cannot be seen from
-    here: DRAM 64.00 B"
+expect_out_like "    a process outside this container has the chip open; ttscope cannot see this
+    process from inside the container: DRAM 64.00 B"
 rm "$TTSCOPE_ROOT/proc/driver/tenstorrent/0/pids"
 run "$ttscope" doctor
 expect_code 1
-expect_out_like "warning holders      the driver does not list which processes have chip 0 open"
+expect_out_like "warning holders      the driver does not report which processes have chip 0 open"
 live_chip 0 "$serial" 4242
 live_region "$id" v3 version=9
 run "$ttscope" doctor
@@ -82,7 +82,7 @@ rm -r "$TTSCOPE_ROOT/dev/tenstorrent"
 run "$ttscope" doctor
 expect_code 1
 expect_out_like "problem nodes        there is no directory /dev/tenstorrent
-                     > in a container, pass the nodes in with"
+                     > in a container, start the container with"
 
 # top and doctor agree on a host without anything.
 rm -r "$TTSCOPE_ROOT" && mkdir "$TTSCOPE_ROOT"

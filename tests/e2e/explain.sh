@@ -69,7 +69,7 @@ expect_code 0
 expect_out_like "the message is cut off"
 run "$ttscope" explain "Out of Memory: Not enough space to allocate 99999999999999999999 B DRAM buffer across 12 banks, where each bank needs to store 99999999999999999999 B, but bank size is 1070773184 B (allocated: 1003628544 B, free: 67144640 B, largest free block: 67140352 B)"
 expect_code 0
-expect_out_like "a number of the message does not fit in 64 bits"
+expect_out_like "the message has a number that does not fit in 64 bits"
 run "$ttscope" explain "$golden/contradictory.txt"
 expect_code 0
 expect_out_like "the figures contradict each other"

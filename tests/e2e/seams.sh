@@ -241,7 +241,7 @@ for optimizer in SGD AdamWFullPrecision NoOp; do
     expect_jq '[.fits, .covers_first_iteration]' '[null,true]'
     run "$ttscope" check --budget budget.yaml run.log --device_memory 9GiB
     expect_code 5
-    expect_sentence 'the log covers only the first iteration; later iterations need more, perhaps too much'
+    expect_sentence 'the log covers only the first iteration; later iterations need more memory and may exceed the limit'
     # A limit in bytes is as uncertain as a share of the device.
     run "$ttscope" check --budget bytes.yaml run.log
     expect_code 5

@@ -23,7 +23,7 @@ mkdir "$TTSCOPE_ROOT"
 run "$ttscope" top --once
 expect_code 4
 expect_out ""
-expect_err_like "ttscope top: this host has no device and no source of live memory"
+expect_err_like "ttscope top: this host has no device, and no program reports its memory"
 expect_err_like "the driver (tt-kmd) is not loaded"
 expect_err_like "'ttscope doctor'"
 run "$ttscope" top --once --json
@@ -97,7 +97,7 @@ run "$ttscope" top --once --json --fail-above dram=90% --fail-above L1=85%
 expect_code 0
 run "$ttscope" top --once --fail-above L1_SMALL=80%
 expect_code 5
-expect_err "ttscope top: cannot judge L1_SMALL of device 0: its size is unknown"
+expect_err "ttscope top: cannot check the limit of L1_SMALL of device 0: the size of this pool is unknown"
 run "$ttscope" top -n 3 -r 100 --json --fail-above L1_SMALL=80%
 expect_code 5
 [ "$(wc -l <<<"$err")" -eq 1 ] || fail "wanted the message once"
@@ -120,10 +120,10 @@ for args in "--device 0" "-d 0x$serial" "-d $id" "--pid 4242"; do
 done
 run "$ttscope" top --once --device 2
 expect_code 4
-expect_err "ttscope top: no such device: this host has 2 devices, counted from 0"
+expect_err "ttscope top: cannot find the selected device: this host has 2 devices, numbered from 0"
 run "$ttscope" top --once --pid 77
 expect_code 4
-expect_err_like "the selected processes hold no selected device"
+expect_err_like "no selected process uses a selected device"
 run "$ttscope" top --once --device=-1
 expect_code 2
 
@@ -154,7 +154,7 @@ mkdir "$TTSCOPE_ROOT"
 (sleep 0.4 && cp -r "$work"/later/* "$TTSCOPE_ROOT") &
 run timeout 20 "$ttscope" top --wait --once --json -r 100 --device 0
 expect_code 0
-expect_err "ttscope top: waiting for a device or a source"
+expect_err "ttscope top: waiting for a device, or for a program that reports its memory"
 [ "$(jq -c '.devices | length' <<<"$out")" = 1 ] || fail "wanted the device"
 wait
 

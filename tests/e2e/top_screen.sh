@@ -129,7 +129,7 @@ grep -q "^ttscope top: L1 of device 0 is at 98.8%" "$work/screen" || fail "wante
 # A limit that cannot be judged is in the frames.
 tm send-keys "clear; ttscope top -r 100 -n 8 --view table --fail-above TRACE=80%; echo code=\$?" Enter
 wait_for_text "code=5"
-grep -q "^cannot judge TRACE of device 0: its size is unknown" "$work/screen" ||
+grep -q "^cannot check the limit of TRACE of device 0: the size of this pool is unknown" "$work/screen" ||
     fail "wanted the text in the frame"
 # A new size draws the frame again, but is no update.
 ran="top, resized between two updates"

@@ -124,8 +124,8 @@ static enum tts_status take_optimizer_name(void *target, const char *text,
      * error. */
     bool is_near = nearest.best && nearest.distance * 2 < strlen(text);
     return tts_error_set(err, TTS_E_NOT_FOUND,
-                         "%s%s%s (see 'ttscope help analyze'; or give '--optimizer_size', the "
-                         "bytes of its state)",
+                         "%s%s%s (see 'ttscope help analyze'; or give the bytes of the "
+                         "optimizer state with '--optimizer_size')",
                          is_near ? "did you mean '" : "expected the name of an optimizer",
                          is_near ? nearest.best : "", is_near ? "'?" : "");
 }
@@ -338,7 +338,9 @@ static bool check_output_files(const struct analyze *analyze)
                 continue;
             bool is_report = before == 0 && options->junit_path;
             tts_message(command, "'%s' cannot be both %s", paths[i],
-                        is_report ? "a picture and '--junit'" : "pictures: give another name");
+                        is_report ? "a picture and a JUnit report: give another name"
+                                  : "the picture of the parts and the picture of the phases: "
+                                    "give another name");
             return false;
         }
     }
@@ -740,7 +742,7 @@ static void finish_log(struct analyze *analyze, struct log *log,
     log->lines = facts.lines;
     log->bytes = facts.bytes;
     if (analyze->notes_said > NOTES_SAID_MAX)
-        tts_message(command, "%s: %" PRIu64 " more notes are not shown", path,
+        tts_message(command, "%s: %" PRIu64 " more notes about this file are not shown", path,
                     analyze->notes_said - NOTES_SAID_MAX);
     if (log->problem[0] != '\0')
         return;

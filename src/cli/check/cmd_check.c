@@ -326,12 +326,10 @@ static void note_limits(const struct check_options *options, const struct tts_ch
         const struct tts_budget_limit *limit = &plan->budget.limits[i];
         char share[TTS_CHECK_NUMBER_MAX];
         if (plan->baseline && is_share_for_growth(limit))
-            tts_message(
-                command,
-                "note: %s:%" PRIu32
-                ": %s%% is a share of the device; for growth against the baseline, write "
-                "+%s%%",
-                path, limit->line, tts_share_format(share, limit->amount), share);
+            tts_message(command,
+                        "note: %s:%" PRIu32 ": the limit %s%% is a share of the device memory; "
+                        "for growth against the baseline, write +%s%%",
+                        path, limit->line, tts_share_format(share, limit->amount), share);
         else if (is_few_bytes(limit))
             tts_message(
                 command,

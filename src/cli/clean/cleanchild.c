@@ -46,14 +46,16 @@ enum tts_status tts_cleanchild_run(struct tts_regionclean *clean, const char *ro
     /* Stays if the child ends without an answer. */
     *shared = (struct shared_result){.clean = *clean, .status = TTS_E_BUSY};
     (void)tts_error_set(&shared->err, TTS_E_BUSY,
-                        "cannot clean region %" PRIu64 ": the process that cleans it has ended",
+                        "cannot clean region %" PRIu64
+                        ": the helper process that cleans the region ended too early",
                         clean->region->id);
     enum tts_status status = TTS_OK;
     pid_t child = fork();
     if (child == 0)
         run_clean_child(shared, root);
     if (child < 0) {
-        status = tts_error_set_errno(err, TTS_E_NOMEM, errno, "cannot start a process");
+        status = tts_error_set_errno(err, TTS_E_NOMEM, errno,
+                                     "cannot start the helper process that cleans a region");
     } else if (wait_for_child(child)) {
         status = shared->status;
         *clean = shared->clean;

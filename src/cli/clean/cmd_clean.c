@@ -107,10 +107,11 @@ static void say_unreadable(const struct tts_seenregion *region, char out[REASON_
                  region->version, region->file_bytes);
     else if (region->state == TTS_SEENREGION_CORRUPT)
         snprintf(out, REASON_BYTES,
-                 "the region has numbers that no device can hold: if no process uses the "
-                 "device, remove the file");
+                 "the region is damaged: its counters exceed the memory of any device; if no "
+                 "process uses the device, remove the file");
     else if (region->state == TTS_SEENREGION_CHANGING)
-        snprintf(out, REASON_BYTES, "the region changed during every try to read it");
+        snprintf(out, REASON_BYTES,
+                 "cannot read the region: the region changed during each attempt");
     else
         snprintf(out, REASON_BYTES, "cannot read the region: %s", strerror(region->sys_errno));
 }
@@ -133,35 +134,36 @@ static void say_why(const struct tts_cleanregion *at, char out[REASON_BYTES])
         return;
     case TTS_CLEANWHY_NO_BOARD:
         snprintf(out, REASON_BYTES,
-                 "the region belongs to no board of this host, so the processes that use it "
-                 "are not known");
+                 "the region belongs to no board of this host, so the processes that use the "
+                 "region are unknown");
         return;
     case TTS_CLEANWHY_NO_LIST:
-        snprintf(
-            out, REASON_BYTES,
-            "the driver does not list the processes that use the device: a driver (tt-kmd) "
-            "from 2.5 does");
+        snprintf(out, REASON_BYTES,
+                 "the driver does not list the processes that use the device: install tt-kmd "
+                 "2.5 or later");
         return;
     case TTS_CLEANWHY_HIDDEN:
         snprintf(out, REASON_BYTES,
-                 "a process that is not visible from here uses the device: run ttscope on the "
-                 "host, outside of containers");
+                 "a process that ttscope cannot see uses the device: run ttscope on the host, "
+                 "outside of containers");
         return;
     case TTS_CLEANWHY_NAMESPACE:
         snprintf(out, REASON_BYTES,
-                 "process %" PRIu32 " uses the device and has another pid namespace, so the "
-                 "owners of the entries cannot be told: stop it first",
+                 "process %" PRIu32
+                 " uses the device and has another pid namespace, so the owners of the entries "
+                 "are unknown: stop this process first",
                  at->pid);
         return;
     case TTS_CLEANWHY_HOLDER:
-        snprintf(out, REASON_BYTES,
-                 "process %" PRIu32 " uses the device and cannot be examined", at->pid);
+        snprintf(out, REASON_BYTES, "cannot examine process %" PRIu32 ", which uses the device",
+                 at->pid);
         return;
     case TTS_CLEANWHY_OWNER:
-        snprintf(out, REASON_BYTES,
-                 "process %" PRIu32 " may be the owner of an entry: stop it first, or run "
-                 "ttscope as root",
-                 at->pid);
+        snprintf(
+            out, REASON_BYTES,
+            "process %" PRIu32
+            " may be the owner of an entry: stop this process first, or run ttscope as root",
+            at->pid);
         return;
     }
     assert(!"every reason has a text");
@@ -375,10 +377,11 @@ static void print_clean_end(const struct clean_work *work)
             if (row.is_removed || result_of(work, r) != RESULT_REMOVED)
                 continue;
             if (row.slot)
-                printf("kept process %" PRId32 " in region %" PRIu64 ": it is in use again\n",
+                printf("kept the entry of process %" PRId32 " in region %" PRIu64
+                       ": the entry is in use again\n",
                        row.slot->pid, row.region->id);
             else
-                printf("kept the totals of region %" PRIu64 ": it is in use again\n",
+                printf("kept the totals of region %" PRIu64 ": the region is in use again\n",
                        row.region->id);
         }
     }
@@ -525,7 +528,7 @@ static int fail_clean_work(const struct clean_work *work, const struct tts_error
 static void say_nothing_to_clean(size_t regions)
 {
     if (regions == 0)
-        puts("nothing to clean: there is no memory region");
+        puts("nothing to clean: this host has no memory region");
     else
         printf("nothing to clean: no dead process left anything in %zu region%s\n", regions,
                tts_say_plural(regions));
@@ -552,9 +555,9 @@ static int do_clean(struct clean_work *work)
         return end_clean(work);
     }
     if (!options->yes && !is_terminal)
-        return tts_job_usage(work->job,
-                             "standard input is no terminal, so you cannot be asked: use "
-                             "'--yes' to remove the entries, or '--dry-run' to list them");
+        return tts_job_usage(
+            work->job, "cannot ask before removing, because standard input is not a terminal: "
+                       "use '--yes' to remove the entries, or '--dry-run' to list them");
     if (!options->yes && !ask_to_clean()) {
         if (!options->json)
             puts("nothing was removed");
@@ -576,8 +579,8 @@ static int run_clean(struct tts_job *job, void *values)
         return code;
     if (work.options->json && !work.options->yes && !work.options->dry_run) {
         tts_livehost_close(work.host);
-        return tts_job_usage(job,
-                             "'--json' asks no question: give '--yes' or '--dry-run', too");
+        return tts_job_usage(
+            job, "cannot ask before removing with '--json': give '--yes' or '--dry-run' too");
     }
     init_sight(&work.first);
     init_sight(&work.second);

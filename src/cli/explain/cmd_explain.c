@@ -137,7 +137,8 @@ static enum tts_status open_words(char **words, int count, struct tts_input **ou
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
     enum tts_status status =
         is_good ? tts_input_open(path, NULL, out, err)
-                : tts_error_set_errno(err, TTS_E_IO, errno, "cannot keep the text");
+                : tts_error_set_errno(err, TTS_E_IO, errno,
+                                      "cannot keep the text in a temporary file");
     if (fd >= 0)
         close(fd);
     return status;
@@ -593,10 +594,11 @@ static int run_explain(struct tts_job *job, void *values)
         return tts_job_usage(job, "'--svg -' uses standard output: give a file");
     if (options->with_path &&
         (options->follow || (job->operand_count > 1 && is_file(job->operands[0]))))
-        return tts_job_usage(job, "'--with' belongs to one failure: name one FILE");
+        return tts_job_usage(job, "'--with' works with one failure: name one FILE");
     if (options->with_path && strcmp(options->with_path, "-") == 0 &&
         (job->operand_count == 0 || strcmp(job->operands[0], "-") == 0))
-        return tts_job_usage(job, "standard input is the text: give a file to '--with'");
+        return tts_job_usage(
+            job, "standard input is already used for the text: give a file to '--with'");
     if (options->follow)
         return explain_all(job, options, &(struct explain_output){.out = stdout});
     struct explain_output output = {.out = tts_job_open(job, "-")};

@@ -68,9 +68,9 @@ static const struct tts_option options_table[] = {
     {"color", 0, TTS_OPTION_WORD, offsetof(struct top_options, color),
      .help = "use colours (default: on a terminal)", .words = color_words},
     {"no-delta", 0, TTS_OPTION_FLAG, offsetof(struct top_options, has_delta),
-     .help = "leave out the row of changes of the table", .is_off = true},
+     .help = "omit the row of changes in the table", .is_off = true},
     {"wait", 'w', TTS_OPTION_FLAG, offsetof(struct top_options, waits),
-     .help = "wait until there is a device or a source"},
+     .help = "wait for a device or a program that reports memory"},
     {"fail-above", 0, TTS_OPTION_OTHER, offsetof(struct top_options, limits), "POOL=PERCENT%",
      "exit with 1 when a pool is above a limit; may be repeated", .take = tts_poollimits_take},
     {0},
@@ -270,12 +270,14 @@ static int refuse_selection(struct top *top, size_t device_count)
 {
     const struct tts_selection *selection = &top->options->selection;
     if (selection->pid_count > 0)
-        tts_message(top->job->command,
-                    "the selected processes hold no selected device (--wait waits for them)");
+        tts_message(
+            top->job->command,
+            "no selected process uses a selected device ('--wait' waits until one does)");
     else
-        tts_message(top->job->command,
-                    "no such device: this host has %zu device%s, counted from 0", device_count,
-                    tts_say_plural(device_count));
+        tts_message(
+            top->job->command,
+            "cannot find the selected device: this host has %zu device%s, numbered from 0",
+            device_count, tts_say_plural(device_count));
     return TTS_EXIT_DEVICE;
 }
 
@@ -287,7 +289,8 @@ static int refuse_host(struct top *top)
     if (tts_livenodes_read(tts_livehost_root(), &top->seen, &err) != TTS_OK)
         return tts_job_fail(top->job, NULL, &err);
     tts_hostcheck_all(&top->seen, present_frame(top), &checks);
-    tts_message(top->job->command, "this host has no device and no source of live memory");
+    tts_message(top->job->command,
+                "this host has no device, and no program reports its memory");
     for (size_t i = 0; i < checks.count; i++) {
         const struct tts_hostcheck *check = &checks.checks[i];
         if (check->severity == TTS_SEVERITY_NONE)
@@ -314,7 +317,8 @@ static int check_first_frame(struct top *top, bool *is_shown)
         return device_count + stray_count > 0 ? refuse_selection(top, device_count)
                                               : refuse_host(top);
     if (!top->has_waited)
-        tts_message(top->job->command, "waiting for a device or a source");
+        tts_message(top->job->command,
+                    "waiting for a device, or for a program that reports its memory");
     top->has_waited = true;
     return TTS_EXIT_DONE;
 }

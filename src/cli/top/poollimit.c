@@ -140,7 +140,8 @@ bool tts_poollimits_unknown(struct tts_poollimits *limits, const struct tts_live
                 continue;
             limit->is_reported = true;
             snprintf(out, TTS_POOLLIMIT_TEXT_MAX,
-                     "cannot judge %s of device %" PRIu32 ": its %s is unknown",
+                     "cannot check the limit of %s of device %" PRIu32
+                     ": the %s of this pool is unknown",
                      tts_pool_name(limit->pool), device->index,
                      pool->allocated_known ? "size" : "use");
             return true;

@@ -79,7 +79,8 @@ enum tts_status tts_livehost_open(const char *root, const struct tts_alloc *allo
     size_t root_len = strlen(root);
     int root_dir = tts_hostfile_open_root(root, "/");
     if (root_dir < 0)
-        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read the host in '%s'", root);
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot read the system files in '%s'",
+                                   root);
     close(root_dir);
     struct tts_livehost *host = alloc->alloc(alloc->ctx, sizeof *host + root_len + 1);
     if (!host)

@@ -83,7 +83,8 @@ static void keep_followed_phase(void *ctx, uint32_t capture, const struct tts_ph
     note_core_peak(r, &entry->run, phase);
     entry->run.is_at_least |= phase->usage.core.at_least;
     if (phase->usage.core.at_least)
-        tts_runs_note(&entry->run, 0, "the peak of a core in phase '%.40s' is a lower bound",
+        tts_runs_note(&entry->run, 0,
+                      "the peak of a core in phase '%.40s' may be higher than shown",
                       phase->name);
     r->kept = tts_runs_add_phase(r->room, entry, &kept);
 }

@@ -90,7 +90,8 @@ void tts_runs_note_phase(struct tts_runs_entry *entry, const char *name, bool is
     } else if (is_partial && !entry->is_partial) {
         /* One note is enough, because all later phases are partial too. */
         entry->is_partial = true;
-        tts_runs_note(run, 0, "part of the file is missing from phase '%.40s' on", name);
+        tts_runs_note(run, 0, "parts of the file are missing, beginning in phase '%.40s'",
+                      name);
     }
 }
 

@@ -162,8 +162,8 @@ static enum tts_status pen_open(struct pen *pen, const struct tts_drawing *d,
 {
     if (!has_any_font())
         return tts_error_set(err, TTS_E_NOT_FOUND,
-                             "cannot draw letters: no font is installed; install one, "
-                             "such as fonts-dejavu-core, or ask for svg");
+                             "cannot draw letters: no font is installed; install a font, such "
+                             "as fonts-dejavu-core, or choose the format svg");
     *pen = (struct pen){.drawing = d, .fonts = pango_cairo_font_map_new()};
     pen->context = new_cairo_context(pen->fonts);
     pen->layout = pango_layout_new(pen->context);

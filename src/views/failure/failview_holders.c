@@ -144,8 +144,9 @@ static void print_clash_holders(const struct tts_failholders *holders, FILE *out
     enum tts_status status = TTS_OK;
     tts_table_init(&table, clash_columns, sizeof clash_columns / sizeof clash_columns[0], NULL);
     tts_say(out, 0,
-            "%zu L1 buffer%s below address %" PRIu64 ", where the %s buffers end; the columns "
-            "at the right are for a buffer and all lower ones freed:",
+            "%zu L1 buffer%s below address %" PRIu64
+            ", where the %s buffers end; the columns at the right apply if a buffer and all "
+            "lower buffers are freed:",
             holders->below_count, holders->below_count == 1 ? " begins" : "s begin",
             holders->msg.value[TTS_FAILMSG_END],
             holders->msg.family == TTS_FAILMSG_DFB ? "dataflow" : "circular");
@@ -164,12 +165,12 @@ static void say_agreement(const struct tts_failholders *holders, FILE *out)
                 holders->seq);
     if (!holders->is_same_run)
         tts_say(out, 0,
-                "The file has no refused request with the numbers of the message, so it may be "
-                "of another run.");
+                "The file has no refused request with the numbers of the message, so the file "
+                "may belong to another run.");
     if (!holders->is_same_run && holders->other_refusals > 0)
         tts_say(out, 0,
-                "It has %" PRIu64 " refused request%s with other numbers, the first at event "
-                "%" PRIu64 ".",
+                "The file has %" PRIu64
+                " refused request%s with other numbers, the first at event %" PRIu64 ".",
                 holders->other_refusals, tts_say_plural(holders->other_refusals),
                 holders->other_refusal_seq);
     if (!holders->is_complete && !holders->is_clash)
@@ -180,7 +181,7 @@ static void say_agreement(const struct tts_failholders *holders, FILE *out)
     else if (!holders->is_complete && holders->without_address == 0 && holders->count > 0)
         tts_say(out, 0,
                 "The lowest L1 buffer of the message is at address %" PRIu64
-                ", the lowest of these at %" PRIu64 ".",
+                ", the lowest of these buffers is at address %" PRIu64 ".",
                 value[TTS_FAILMSG_ADDRESS], holders->items[0].address);
 }
 

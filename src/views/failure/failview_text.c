@@ -204,10 +204,12 @@ static void say_base(const struct tts_failview *view, FILE *out)
                 tiles, tts_say_plural(tiles), base->tile_bytes);
     else if (v->base_count > 0)
         say_row(out, "size",
-                "unknown: it depends on the release of tt-metal, and the end fits %zu of them",
+                "unknown: the first address depends on the release of tt-metal, and the end "
+                "address matches %zu releases",
                 v->base_count);
     else
-        say_row(out, "size", "unknown: the end matches no known first address of such buffers");
+        say_row(out, "size",
+                "unknown: the end address matches no known first address of such buffers");
 }
 
 static void say_op(const struct tts_failview *view, FILE *out)
@@ -230,9 +232,8 @@ static const char *why(const struct tts_failview *view)
         return "Even an empty device has no room for this buffer, because each bank holds one "
                "contiguous part of it.";
     case TTS_FAILCAUSE_CAPACITY:
-        return "The live buffers leave too few bytes. Moving buffers cannot help: free some, "
-               "or "
-               "make some smaller.";
+        return "The live buffers leave too few bytes. Moving buffers cannot help: free some "
+               "buffers, or make some buffers smaller.";
     case TTS_FAILCAUSE_FRAGMENTATION:
         return "A buffer needs one contiguous piece at the same address in every bank. Enough "
                "bytes are free, but live buffers lie between the free pieces.";

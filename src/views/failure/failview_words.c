@@ -233,8 +233,8 @@ static void say_others(char *out, const struct advice *a)
     char need[AMOUNT_MAX], piece[AMOUNT_MAX];
     put_text(out,
              "free or move buffers of other allocators (per-core buffers), or allocate this "
-             "buffer before them: it needs %s at one address that is free in all of them; this "
-             "allocator has a free piece of %s",
+             "buffer before them: this buffer needs %s at one address that is free in all "
+             "allocators; this allocator has a free piece of %s",
              format_field(need, a->view, TTS_FAILMSG_NEED),
              format_field(piece, a->view, TTS_FAILMSG_LARGEST));
 }
@@ -245,9 +245,9 @@ static void say_l1_small(char *out, const struct advice *a)
     uint64_t used = value_of(a, TTS_FAILMSG_ALLOCATED);
     put_text(out,
              "open the device with l1_small_size=%" PRIu64 " or more (now %" PRIu64
-             "): %s %s, rounded up to a multiple of 64 B, because the runtime "
-             "rounds the size up to the DRAM alignment (64 B on Blackhole, 32 B on Wormhole); "
-             "L1 then has that much less",
+             "): %s %s, rounded up to a multiple of 64 B, because the runtime rounds the size "
+             "up to the DRAM alignment (64 B on Blackhole, 32 B on Wormhole); the rest of L1 "
+             "shrinks by as many bytes",
              a->item->bytes, value_of(a, TTS_FAILMSG_BANK),
              format_amount(need, used + value_of(a, TTS_FAILMSG_NEED)),
              used > 0 ? "in use and needed" : "needed");
@@ -277,7 +277,7 @@ static void say_trace_order(char *out, const struct advice *a)
         put_text(out, "free DRAM buffers after the end of the capture, not during it");
     else
         put_text(out, "allocate DRAM buffers before the capture begins: run the model once "
-                      "before it, so that programs are compiled and buffers exist");
+                      "before the capture, so that programs are compiled and buffers exist");
 }
 
 static void say_trace_release(char *out, const struct advice *a)
@@ -289,9 +289,10 @@ static void say_trace_release(char *out, const struct advice *a)
 static void say_trace_tracker(char *out, const struct advice *a)
 {
     (void)a;
-    put_text(out, "run once with TT_METAL_TRACE_ALLOC_TRACKING=1 and "
-                  "TT_METAL_TRACE_ALLOC_TRACEBACKS=1: the runtime then names the buffers and "
-                  "where they were allocated");
+    put_text(
+        out,
+        "run once with TT_METAL_TRACE_ALLOC_TRACKING=1 and TT_METAL_TRACE_ALLOC_TRACEBACKS=1: "
+        "the runtime then names the buffers and the code that allocated the buffers");
 }
 
 static void say_trace_free(char *out, const struct advice *a)
@@ -345,7 +346,7 @@ static void say_holder_op(char *out, const struct advice *a)
     const struct tts_failholder_op *row = a->item->holder_op;
     put_text(out,
              "free the %" PRIu64 " buffers of %s, %s of each bank, before this request; that "
-             "is enough, and no single buffer is",
+             "is enough, and freeing a single buffer is not",
              row->buffers, format_op(name, row->op), format_amount(one, row->block_bytes));
 }
 
@@ -362,8 +363,10 @@ static void say_holder_lowest(char *out, const struct advice *a)
 static void say_neighbour(char *out, const struct advice *a)
 {
     char one[AMOUNT_MAX];
-    put_text(out, "free or move the buffers beside the largest free piece: it is %s too small",
-             format_amount(one, a->item->bytes));
+    put_text(
+        out,
+        "free or move the buffers beside the largest free piece: this piece is %s too small",
+        format_amount(one, a->item->bytes));
 }
 
 static void say_earlier(char *out, const struct advice *a)
@@ -380,7 +383,7 @@ static void say_move_l1(char *out, const struct advice *a)
     if (a->view->msg->family == TTS_FAILMSG_SVC)
         put_text(out,
                  "run the program on cores outside the service cores %s, or free the service "
-                 "allocation at address %" PRIu64 " before it",
+                 "allocation at address %" PRIu64 " before the program runs",
                  a->view->msg->range, value_of(a, TTS_FAILMSG_ADDRESS));
     else
         put_text(out,

@@ -45,8 +45,8 @@ static const char *answer_of_checks(const struct tts_hostchecks *checks, char ou
     size_t seen = checks->seen_devices;
     if (!checks->has_source)
         return checks->has_device
-                   ? "ttscope finds a device, but no source that reports its memory"
-                   : "this host has no device and no source";
+                   ? "ttscope finds a device, but no program reports its memory"
+                   : "this host has no device, and no program reports its memory";
     if (seen == 0)
         return "ttscope can see the memory of processes, but not their device";
     snprintf(out, ANSWER_MAX, "ttscope can see the memory of %zu device%s%s%s%s", seen,

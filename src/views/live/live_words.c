@@ -83,22 +83,23 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
                     "banks"},
         {"nominal", "capacities are those of the board: the program can use less, so free "
                     "memory is an upper bound"},
-        {"no_board", "the memory region matches no board of this host: a remote chip, or "
-                     "unknown"},
+        {"no_board",
+         "the memory region matches no board of this host: the chip is remote or unknown"},
         {"cb_cached", "circular buffers are those of all cached programs, not only of the "
                       "running ones"},
         {"sum_differs", "the bytes of the processes do not add up to the total"},
         {"left_over", "the total contains bytes of processes that have ended: 'ttscope clean' "
                       "removes them"},
-        {"not_tracked", "a process holds the chip, but its buffers are not counted"},
-        {"sampled", "the numbers are read from time to time: peaks in between are missed"},
-        {"shared_slot", "processes of two containers share one entry: their bytes cannot be "
-                        "told apart"},
-        {"clock", "the memory region has no times of day"},
-        {"private", "a process keeps its memory region in a /dev/shm of its own"},
-        {"over_nominal", "more is allocated than the board nominally has: the counters or "
-                         "the capacity are wrong"},
-        {"part_log", "a buffer log was read only in part, so its numbers are not used"},
+        {"not_tracked", "a process has the chip open, but its buffers are not counted"},
+        {"sampled", "the numbers are samples: peaks between two samples are missed"},
+        {"shared_slot", "processes of two containers share one entry of the memory region: "
+                        "only the sum of their bytes is known"},
+        {"clock", "the memory region stores no wall-clock times"},
+        {"private",
+         "a process keeps its memory region in a private /dev/shm, as in a container"},
+        {"over_nominal", "more bytes are allocated than the nominal capacity of the board: the "
+                         "counters or the capacity are wrong"},
+        {"part_log", "only a part of a buffer log could be read, so its numbers are not used"},
         {"unsure_log", "a buffer log may belong to a process of the device or to another "
                        "process, so its numbers are not used"},
         {"by_owner", "the memory region is attributed to this board because the same process "
@@ -159,10 +160,11 @@ const char *tts_livereason_text(enum tts_livereason reason)
 {
     static const char *const texts[] = {
         [TTS_LIVEREASON_NONE] = "",
-        [TTS_LIVEREASON_NAMESPACE] = "a holder of the chip runs in a container",
-        [TTS_LIVEREASON_HIDDEN] = ("a process outside this container has the chip open, and "
-                                   "cannot be seen from here"),
-        [TTS_LIVEREASON_NO_LIST] = "the driver does not list the holders of the chip",
+        [TTS_LIVEREASON_NAMESPACE] = "a process that has the chip open runs in a container",
+        [TTS_LIVEREASON_HIDDEN] = ("a process outside this container has the chip open; "
+                                   "ttscope cannot see this process from inside the container"),
+        [TTS_LIVEREASON_NO_LIST] =
+            "the driver does not list the processes that have the chip open",
         [TTS_LIVEREASON_NO_BOARD] = "the memory region matches no board of this host",
     };
     assert(reason < sizeof texts / sizeof texts[0]);

@@ -443,7 +443,7 @@ static void say_sizes_source(const struct tts_named_run *run, FILE *out)
     if (!has_model || !has_optimizer)
         tts_say(out, 2,
                 "no phase up to the peak creates %s: the table shows 0.00" TTS_SAY_GLUE
-                "MB, and if memory is used for this, another row contains it",
+                "MB, although another row may contain such memory",
                 rest);
 }
 

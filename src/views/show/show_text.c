@@ -556,7 +556,7 @@ static void show_text_health(const struct tts_show_facts *show, FILE *out)
         "  so the peaks may be too low");
     print_count(out, "frees of unknown buffers whose size is not recorded",
                 health.unknown_frees, "these frees are not counted");
-    print_count(out, "allocations of an id that was still in use", health.doubled,
+    print_count(out, "allocations of a buffer id that was still in use", health.doubled,
                 "the earlier buffer with this id counts as freed");
     print_count(out, "buffers that could not be listed (out of memory)", health.unlisted,
                 "frees of these buffers may not be counted: the totals may be too high");

@@ -119,7 +119,9 @@ T_TEST(a_pool_without_a_known_size_cannot_be_judged_and_that_is_said_once)
     struct tts_poollimits limits = limits_of("L1_SMALL=80%");
     T_TRUE(!tts_poollimits_passed(&limits, &frame, text));
     T_TRUE(tts_poollimits_unknown(&limits, &frame, text));
-    T_STR_EQ(text, "cannot judge L1_SMALL of device 0: its size is unknown");
+    T_STR_EQ(
+        text,
+        "cannot check the limit of L1_SMALL of device 0: the size of this pool is unknown");
     T_TRUE(!tts_poollimits_unknown(&limits, &frame, text));
     T_TRUE(limits.limits[0].is_reported);
     limits = limits_of("L1_SMALL=80%");
@@ -128,6 +130,7 @@ T_TEST(a_pool_without_a_known_size_cannot_be_judged_and_that_is_said_once)
     device->state = TTS_LIVE_LIVE;
     device->pools[TTS_POOL_L1_SMALL].allocated_known = false;
     T_TRUE(tts_poollimits_unknown(&limits, &frame, text));
-    T_STR_EQ(text, "cannot judge L1_SMALL of device 0: its use is unknown");
+    T_STR_EQ(text,
+             "cannot check the limit of L1_SMALL of device 0: the use of this pool is unknown");
     tts_liveframe_release(&frame);
 }

@@ -225,7 +225,7 @@ T_TEST(an_empty_host_is_no_error_and_a_missing_root_is_one)
     T_TRUE(view.region_count == 0 && !view.own_namespace_known);
     end();
     T_EQ(tts_livehost_open(t_scratch("missing"), NULL, &host, &err), TTS_E_IO);
-    T_TRUE(strstr(err.text, "cannot read the host in '") == err.text);
+    T_TRUE(strstr(err.text, "cannot read the system files in '") == err.text);
     tts_livehost_close(NULL);
 }
 
