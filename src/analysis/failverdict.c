@@ -120,7 +120,7 @@ static void judge_large_block(const struct tts_failmsg *msg, struct tts_failverd
     set_reason(v, "%s",
                is_beside ? "this allocator has a free block that is large enough, but buffers "
                            "of other allocators (per-core buffers in HYBRID mode) occupy its "
-                           "addresses; the message does not list these buffers"
+                           "addresses; the log does not list these buffers"
                          : "the figures do not explain the failure: the largest free block is "
                            "large enough");
 }
@@ -379,7 +379,7 @@ static void judge_overlap(const struct tts_failmsg *msg, struct tts_failverdict 
     }
     set_cause(v, TTS_FAILCAUSE_TRACE_OVERLAP);
     if (!has_mark || !has(msg, TTS_FAILMSG_ADDRESS))
-        set_reason(v, "the message is cut off: the overlap is unknown");
+        set_reason(v, "the failure message is cut off: the size of the overlap is unknown");
     else
         set_cause_of(v, TTS_FAILCAUSE_TRACE_OVERLAP, highest, msg->value[TTS_FAILMSG_ADDRESS]);
 }

@@ -334,7 +334,7 @@ static void set_unreadable(struct tts_livedevice *device, const struct tts_seenr
         return;
     case TTS_SEENREGION_CORRUPT:
         snprintf(out, size,
-                 "the region is damaged: its counters exceed the memory of any device");
+                 "the memory region is damaged: its counters exceed the memory of any device");
         return;
     case TTS_SEENREGION_CHANGING:
         snprintf(out, size,

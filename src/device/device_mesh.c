@@ -98,9 +98,9 @@ enum tts_status tts_device_synchronize(struct tts_device *d,
     for (size_t i = 0; i < count; i++)
         own = own || has_own_buffers(others[i]);
     if (own)
-        return tts_error_set(
-            err, TTS_E_INVALID,
-            "cannot copy the state of a device that has buffers on single cores");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "cannot copy the state of a device that has buffers with a "
+                             "separate address on each core");
     enum tts_status status = change_all(d, others, count, changes, &kind);
     for (int i = 0; i < TTS_POOLS; i++) {
         struct tts_device_pool *pool = &d->pools[i];

@@ -217,7 +217,9 @@ static enum tts_status cut_or_end_capture(struct tts_follow *f, const struct tts
     if (item->capture == 0 || !at || !at->is_active)
         return tts_error_set(
             err, TTS_E_INVALID,
-            "capture %" PRIu32 " has a phase, but its begin is not in the file", item->capture);
+            "capture %" PRIu32
+            " has a phase, but the file does not have the begin of the capture",
+            item->capture);
     if (item->kind == TTS_ITEM_END) {
         tts_watch_detach(f->fold, at->watch);
         at->is_active = false;

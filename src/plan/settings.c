@@ -190,8 +190,8 @@ void tts_setting_store(enum tts_workload_field field, uint64_t number,
 const char *tts_optimizer_nearest(const char *name)
 {
     static const char sgd[] =
-        "to predict its memory, give '--optimizer SGD --momentum 0.9': the "
-        "state has the same size";
+        "to predict its memory, give '--optimizer SGD --momentum 0.9': the state of both "
+        "optimizers has the same size";
     static const struct {
         const char *name, *nearest;
     } known[] = {{"Muon", sgd},

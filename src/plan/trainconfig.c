@@ -814,11 +814,11 @@ static void note_recipe(struct tts_trainconfig *config)
     for (size_t i = 0; i < sizeof of_v1 / sizeof of_v1[0]; i++) {
         if (!of_v1[i]->is_set)
             continue;
-        tts_notes_add(&config->notes, tts_trainconfig_path(config, of_v1[i]->file),
-                      of_v1[i]->line,
-                      "'%s' is ignored: the default recipe (head) does not read this key; give "
-                      "'--recipe v1' for the recipe that does",
-                      of_v1[i]->key);
+        tts_notes_add(
+            &config->notes, tts_trainconfig_path(config, of_v1[i]->file), of_v1[i]->line,
+            "'%s' is ignored: the default recipe, 'head', does not read this key; give "
+            "'--recipe v1' for the recipe that does",
+            of_v1[i]->key);
         return;
     }
 }

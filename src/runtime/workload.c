@@ -231,9 +231,9 @@ static bool check_parallel_sizes(struct check *check, const struct tts_workload 
                        "the number of tiles in the mlp width"))
         return false;
     if (chips > 1 && m->tied)
-        return refuse_field(
-            check, TTS_FIELD_TIED,
-            "cannot be used with tensor parallel, which divides the head among the chips");
+        return refuse_field(check, TTS_FIELD_TIED,
+                            "cannot be used with tensor parallel, which divides the output "
+                            "head among the chips");
     if (chips > 1 && w->clip)
         return refuse_field(
             check, TTS_FIELD_CLIP,

@@ -148,7 +148,7 @@ ln -s "/proc/$live" "$TTSCOPE_ROOT/proc/$live"
 make_host version=9 "$dead"
 refuses "no known runtime writes a region of version 9 with 8576 bytes"
 make_host total=-1:0:0:0:0
-refuses "the region is damaged: its counters exceed the memory of any device"
+refuses "the memory region is damaged: its counters exceed the memory of any device"
 rm -r "$TTSCOPE_ROOT/sys/class"
 make_host "$dead"
 rm -r "$TTSCOPE_ROOT/sys/class"

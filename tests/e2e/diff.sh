@@ -343,7 +343,7 @@ expect_code 0
 gzip -k fit.json
 run "$ttscope" diff a.log fit.json.gz
 expect_code 3
-expect_err "ttscope diff: fit.json.gz: has no memory summary; only logs and graph traces can be read compressed"
+expect_err "ttscope diff: fit.json.gz: has no memory summary; if it is neither a log nor a graph trace, decompress it first"
 gzip -k b.log
 run "$ttscope" diff a.log b.log.gz
 expect_code 0

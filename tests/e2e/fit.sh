@@ -298,7 +298,7 @@ cp "$head" "$work"
 
 # A file of January gets a note, because the default recipe is of August. --recipe avoids the note.
 fit "$tiny"
-expect_err_like "note: *tiny.yaml:11: 'use_moreh_adamw' is ignored: the default recipe (head) does not read this key; *'--recipe v1'"
+expect_err_like "note: *tiny.yaml:11: 'use_moreh_adamw' is ignored: the default recipe, 'head', does not read this key; *'--recipe v1'"
 fit "$tiny" --recipe head
 expect_err ''
 fit "$head"

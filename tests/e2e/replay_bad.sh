@@ -99,13 +99,13 @@ for map in in.txt ./in.txt link hard; do
             "$source" "$map"
         expect_code 2
         expect_out ""
-        expect_err "ttscope replay: '$map' is the input: write the map to another file"
+        expect_err "ttscope replay: '$map' is the input: write the address map to another file"
         cmp -s "$input" "$work/kept" || fail "wanted the input as it was"
     done
 done
 run sh -c '"$1" replay "$2" --map - >>"$2"' sh "$ttscope" "$input"
 expect_code 2
-expect_err "ttscope replay: standard output is also the input: write the map to another file"
+expect_err "ttscope replay: standard output is also the input: write the address map to another file"
 cmp -s "$input" "$work/kept" || fail "wanted the input as it was"
 run sh -c '"$1" replay - --map /dev/null <"$2"' sh "$ttscope" "$input"
 expect_code 0

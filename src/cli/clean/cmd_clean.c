@@ -106,9 +106,10 @@ static void say_unreadable(const struct tts_seenregion *region, char out[REASON_
                  " bytes",
                  region->version, region->file_bytes);
     else if (region->state == TTS_SEENREGION_CORRUPT)
-        snprintf(out, REASON_BYTES,
-                 "the region is damaged: its counters exceed the memory of any device; if no "
-                 "process uses the device, remove the file");
+        snprintf(
+            out, REASON_BYTES,
+            "the memory region is damaged: its counters exceed the memory of any device; if no "
+            "process uses the device, remove the file");
     else if (region->state == TTS_SEENREGION_CHANGING)
         snprintf(out, REASON_BYTES,
                  "cannot read the region: the region changed during each attempt");

@@ -93,9 +93,9 @@ static void refuse_map(const struct replay *replay)
 {
     if (map_is_stdout(replay))
         tts_message(command,
-                    "standard output is also the input: write the map to another file");
+                    "standard output is also the input: write the address map to another file");
     else
-        tts_message(command, "'%s' is the input: write the map to another file",
+        tts_message(command, "'%s' is the input: write the address map to another file",
                     replay->options.map_path);
 }
 

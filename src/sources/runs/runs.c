@@ -601,9 +601,9 @@ static enum tts_status refuse_log(const struct tts_trainlog *log, struct tts_err
 static enum tts_status refuse_input(const struct tts_runs_reader *reader, struct tts_error *err)
 {
     if (tts_input_is_compressed(reader->in))
-        return tts_error_set(
-            err, TTS_E_NOT_FOUND,
-            "has no memory summary; only logs and graph traces can be read compressed");
+        return tts_error_set(err, TTS_E_NOT_FOUND,
+                             "has no memory summary; if it is neither a log nor a graph trace, "
+                             "decompress it first");
     if (reader->refusal.status == TTS_OK)
         return refuse_log(reader->log, err);
     *err = reader->refusal;

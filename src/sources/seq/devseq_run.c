@@ -43,7 +43,8 @@ static enum tts_status check_name_free(struct tts_devseq_run *run,
         is_named(line) ? tts_devseq_names_find(&run->names, &line->name) : NULL;
     if (!held || !held->live)
         return TTS_OK;
-    return tts_error_set(err, TTS_E_SYNTAX, "the name '%s' is in use: free this buffer first",
+    return tts_error_set(err, TTS_E_SYNTAX,
+                         "the name '%s' belongs to a live buffer: free that buffer first",
                          line->name.text);
 }
 

@@ -117,17 +117,17 @@ static void say_cores(const struct tts_failview *view, FILE *out)
     uint64_t end = view->msg->value[TTS_FAILMSG_END];
     if (has_field(view, TTS_FAILMSG_ADDRESS))
         say_row(out, "addresses",
-                "the buffers of the program end at %" PRIu64
-                ", the lowest %s begins at %" PRIu64,
+                "the buffers of the program end at address %" PRIu64
+                ", the lowest %s begins at address %" PRIu64,
                 end, view->msg->family == TTS_FAILMSG_SVC ? "service allocation" : "L1 buffer",
                 view->msg->value[TTS_FAILMSG_ADDRESS]);
     else if (has_field(view, TTS_FAILMSG_LIMIT))
         say_row(out, "addresses",
-                "the buffers of the program end at %" PRIu64
+                "the buffers of the program end at address %" PRIu64
                 ", the L1 of a core ends at %" PRIu64,
                 end, view->msg->value[TTS_FAILMSG_LIMIT]);
     else
-        say_row(out, "addresses", "the buffers of the program end at %" PRIu64, end);
+        say_row(out, "addresses", "the buffers of the program end at address %" PRIu64, end);
 }
 
 /* Says where a buffer or a trace lies that breaks a limit. */
@@ -148,7 +148,7 @@ static void say_address(const struct tts_failview *view, FILE *out)
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (has_field(view, marks[i]))
             say_row(out, labels[i],
-                    "the trace begins at %" PRIu64
+                    "the trace begins at address %" PRIu64
                     " of each bank, the DRAM %s ends at %" PRIu64,
                     value[TTS_FAILMSG_ADDRESS], users[i], value[marks[i]]);
 }

@@ -223,7 +223,8 @@ T_TEST(beside_buffers_of_single_cores_there_is_none)
     taken(other, pages_in(TTS_POOL_L1, 64, 64));
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_synchronize(device, others, 1, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "cannot copy the state of a device that has buffers on single cores");
+    T_STR_EQ(err.text, "cannot copy the state of a device that has buffers with a separate "
+                       "address on each core");
     is_as_it_was(device, &was);
     T_EQ(tts_device_synchronize(other, itself, 1, NULL), TTS_E_INVALID);
     T_EQ(tts_device_release_per_core(device, &request, &at, &own), TTS_OK);

@@ -101,7 +101,7 @@ T_TEST(a_wrong_value_of_an_option_is_named_with_what_is_expected)
     expect_refused(
         TTS_FIELD_OPTIMIZER, "muon", TTS_E_INVALID,
         "this optimizer is not modelled; to predict its memory, give '--optimizer SGD "
-        "--momentum 0.9': the state has the same size");
+        "--momentum 0.9': the state of both optimizers has the same size");
 }
 
 T_TEST(a_word_of_a_file_must_be_exact)

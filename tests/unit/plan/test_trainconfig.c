@@ -111,7 +111,7 @@ T_TEST(a_run_that_is_not_modelled_names_the_nearest)
     expect_error("training_config: {optimizer: {type: Muon}}\ntransformer_config: {}",
                  TTS_E_INVALID, 1,
                  "optimizer 'Muon' is not modelled: to predict its memory, give '--optimizer "
-                 "SGD --momentum 0.9': the state has the same size");
+                 "SGD --momentum 0.9': the state of both optimizers has the same size");
     expect_error(
         "transformer_config: {model_type: llama, head_dim: 3}", TTS_E_INVALID, 1,
         "a head_dim of 3 is not modelled: it must be embedding_dim / num_heads, here 64");
@@ -189,7 +189,7 @@ T_TEST(notes_tell_what_the_workload_does_not_follow)
     T_STR_EQ(config.notes.list[1].text, "mesh_shape [1, 8] is ignored and one chip is "
                                         "modelled: neither enable_ddp nor enable_tp is true");
     T_STR_EQ(config.notes.list[2].text,
-             "'use_no_op' is ignored: the default recipe (head) does not read this key; give "
+             "'use_no_op' is ignored: the default recipe, 'head', does not read this key; give "
              "'--recipe v1' for the recipe that does");
     load_good("training_config: {batch_size: 4, data_path: x.yaml,\n"
               "  optimizer: {type: SGD, amsgrad: true}}\n"

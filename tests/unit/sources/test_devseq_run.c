@@ -141,7 +141,7 @@ T_TEST(a_name_is_given_once_at_a_time)
     struct rig *rig = rig_of("n150");
     expect(rig, "buffer l1 interleaved 65536 2048 as=a = 1497088");
     expect_refusal(rig, "kernel 1 as=a", TTS_E_SYNTAX,
-                   "the name 'a' is in use: free this buffer first");
+                   "the name 'a' belongs to a live buffer: free that buffer first");
     /* The buffer whose name was in use was not allocated. */
     expect(rig, "stats dram = 1070773184 0 1070773184 1070773184");
     expect(rig, "free a");
