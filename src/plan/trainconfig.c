@@ -731,7 +731,8 @@ static void stop_at_gpt2(struct tts_trainconfig *config)
     put_stop_text(why->reason,
                   "the program supports tensor parallel only for llama, not for gpt2");
     put_stop_text(why->figures, "gpt2 without tensor parallel");
-    put_setting_rule(config, TTS_FIELD_TENSOR_PARALLEL, 1, "gpt2 has no tensor parallel");
+    put_setting_rule(config, TTS_FIELD_TENSOR_PARALLEL, 1,
+                     "gpt2 does not support tensor parallel");
 }
 
 static void stop_at_clip(struct tts_trainconfig *config)

@@ -207,7 +207,7 @@ expect_code 0
 expect_out_like "peak grew by 7388.00 MB"
 run "$ttscope" diff both.log b.log
 expect_code 0
-expect_out "only in A, not compared: run 1 'efficient'
+expect_out "not compared, because it is only in A: run 1 'efficient'
 
 A: both.log (training log)
    run 2 of 2 'default'
@@ -247,9 +247,9 @@ expect_jq '[.pairs[].by]' '["title","title"]'
 run "$ttscope" diff both.log more.log
 expect_code 5
 expect_err "ttscope diff: no run of A matches a run of B: choose runs with '--run-a' and '--run-b'"
-expect_out_like "only in A, not compared: run 1 'efficient'
-only in A, not compared: run 2 'default'
-only in B, not compared: run 1 'one'"
+expect_out_like "not compared, because it is only in A: run 1 'efficient'
+not compared, because it is only in A: run 2 'default'
+not compared, because it is only in B: run 1 'one'"
 # The process number before each line differs in each execution, and so do times.
 executed() { # the numbers of two processes, whose lines are mixed
     paste -d '\n' <(sed "s/^/(EngineCore_DP0 pid=$1) /" a.log) <(sed "s/^/(EngineCore_DP1 pid=$2) /" b.log) |

@@ -335,7 +335,7 @@ sed 's/"vocab/"sliding_window": 4096, "quantization_config": {"bits": 4, "quant_
 fit "$work/window.json" --length 8192
 expect_code 1
 expect_out_like "
-not used: sliding_window 4096; the cache is counted for the whole context
+not used: sliding_window 4096; the KV cache is counted for the whole context
 not used: quantization_config (awq); weights are counted in the dtypes above,
   which '--weights' changes
 "

@@ -624,8 +624,9 @@ static enum tts_status end_log_runs(const struct tts_runs_reader *reader,
         tts_runs_note(last, err->line, "%.100s", err->text);
     else if (facts.stray_lines > 0)
         tts_runs_note(last, facts.stray_line,
-                      "%" PRIu64 " line%s with memory figures outside any summary ignored",
-                      facts.stray_lines, facts.stray_lines == 1 ? "" : "s");
+                      "%" PRIu64 " line%s with memory figures outside any summary %s ignored",
+                      facts.stray_lines, facts.stray_lines == 1 ? "" : "s",
+                      facts.stray_lines == 1 ? "is" : "are");
     return TTS_OK;
 }
 

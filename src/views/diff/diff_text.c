@@ -563,8 +563,8 @@ static bool print_unpaired(const struct tts_diff_answer *answer, int side, FILE 
     for (size_t i = 0; i < input->runs.count && !answer->is_chosen; i++) {
         if (input->is_paired[i])
             continue;
-        fprintf(out, "only in %c, not compared: run %zu", side == TTS_DIFF_A ? 'A' : 'B',
-                i + 1);
+        fprintf(out, "not compared, because it is only in %c: run %zu",
+                side == TTS_DIFF_A ? 'A' : 'B', i + 1);
         print_run_name(&input->runs.runs[i], out);
         fputc('\n', out);
         is_any = true;

@@ -23,7 +23,7 @@ struct tts_inference_answer {
 };
 
 /* Why keys of a config.json are not used. */
-#define TTS_INFERENCE_WINDOW_REASON "the cache is counted for the whole context"
+#define TTS_INFERENCE_WINDOW_REASON "the KV cache is counted for the whole context"
 #define TTS_INFERENCE_QUANTIZATION_REASON                                                      \
     "weights are counted in the dtypes above, which '--weights' changes"
 

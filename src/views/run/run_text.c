@@ -483,7 +483,7 @@ static void put_parts_block(const struct tts_named_run *run, FILE *out)
                      peak_part_name(mem, (enum tts_run_part)part, is_backward), out);
     if (mem->parts_are_stated) {
         tts_say(out, 2,
-                "predicted by 'ttscope fit'; 'other' is temporary buffers, inputs, constants "
+                "predicted by 'ttscope fit'; 'other' has temporary buffers, inputs, constants "
                 "and kernel binaries");
         return;
     }
@@ -652,7 +652,7 @@ static void put_unknown_verdict(const struct tts_named_run *run, FILE *out)
     if (mem->peak.is_known && mem->device_memory.is_known && run->run->is_overwritten)
         put_overwritten_verdict(run, out);
     else if (!mem->peak.is_known)
-        tts_say(out, 2, "unknown: the peak is unknown");
+        tts_say(out, 2, "unknown: the log does not show the peak");
     else if (!mem->device_memory.is_known)
         tts_say(
             out, 2,
