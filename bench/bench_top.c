@@ -3,9 +3,16 @@
  *
  * One frame: wall time of `ttscope top --once`, beside `ttscope version` and `cat` of the same
  * files in the same run. A refresh: processor time of one more refresh. Memory: RssAnon of a
- * running `top`. Times are medians. */
+ * running `top`. Times are medians.
+ *
+ * bench_top --budget PART runs one part of a refresh in this process, for a count of its
+ * instructions. */
+#include "analysis/liveowners.h"
 #include "base/compiler.h"
+#include "command.h"
 #include "harness/region_image.h"
+#include "sources/live/livehost.h"
+#include "views/live/live_view.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -17,7 +24,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -25,7 +31,7 @@
 
 enum { DEVICES = 32, PROCESSES = 64, FIRST_PID = 4000, RUNS = 31, ROUNDS = 7 };
 #define UPDATE_NS UINT64_C(1790000000000000000)
-enum { FEW_REFRESHES = 5, MANY_REFRESHES = 25, FILES_MAX = 4096 };
+enum { FEW_REFRESHES = 5, MANY_REFRESHES = 25, BUDGET_REFRESHES = 10, FILES_MAX = 4096 };
 
 extern char **environ;
 static char root[PATH_MAX];
@@ -34,8 +40,7 @@ static size_t file_count = 1;
 
 static void stop(const char *what)
 {
-    fprintf(stderr, "bench_top: %s\n", what);
-    exit(EXIT_FAILURE);
+    command_stop("bench_top", what);
 }
 
 /* ---- the host ---- */
@@ -146,36 +151,23 @@ static void remove_host(void)
 
 /* ---- measuring ---- */
 
-struct run_cost {
-    double wall_ms, cpu_ms;
-};
-
-static pid_t start(char *const *argv)
+/* Starts a program in a child process, without its output. Does not return. */
+static void be_program(void *ctx)
 {
-    posix_spawn_file_actions_t actions;
-    pid_t pid = 0;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    if (posix_spawn(&pid, argv[0], &actions, NULL, argv, environ) != 0)
-        stop("cannot start a program");
-    posix_spawn_file_actions_destroy(&actions);
-    return pid;
+    char *const *argv = ctx;
+    int fd = open("/dev/null", O_WRONLY);
+    if (fd >= 0)
+        dup2(fd, STDOUT_FILENO);
+    execv(argv[0], argv);
+    _exit(127);
 }
 
-static struct run_cost run(char *const *argv)
+static struct command_cost run(char **argv)
 {
-    struct timespec begin, end;
-    struct rusage usage;
-    int state;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    pid_t pid = start(argv);
-    if (wait4(pid, &state, 0, &usage) != pid || !WIFEXITED(state) || WEXITSTATUS(state) != 0)
+    struct command_cost cost;
+    if (command_run(NULL, be_program, argv, NULL, &cost) != 0)
         stop("a program failed");
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    return (struct run_cost){
-        (double)(end.tv_sec - begin.tv_sec) * 1e3 + (double)(end.tv_nsec - begin.tv_nsec) / 1e6,
-        (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e3 +
-            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e3};
+    return cost;
 }
 
 static int compare(const void *a, const void *b)
@@ -190,11 +182,11 @@ static double median(double *values, size_t count)
     return values[count / 2];
 }
 
-static double wall_of(char *const *argv)
+static double wall_of(char **argv)
 {
     double ms[RUNS];
     for (size_t i = 0; i < RUNS; i++)
-        ms[i] = run(argv).wall_ms;
+        ms[i] = run(argv).seconds * 1e3;
     return median(ms, RUNS);
 }
 
@@ -207,7 +199,7 @@ static double cpu_of(char *program, const char *view, int refreshes)
                     (char *)view, (char *)"-r",  (char *)"100",
                     (char *)"-n", count,         NULL};
     for (size_t i = 0; i < ROUNDS; i++)
-        ms[i] = run(argv).cpu_ms;
+        ms[i] = run(argv).processor_seconds * 1e3;
     return median(ms, ROUNDS);
 }
 
@@ -238,7 +230,9 @@ static void print_memory(char *program)
 {
     char *argv[] = {program, (char *)"top", (char *)"-r", (char *)"100", NULL};
     struct timespec wait = {.tv_sec = 2};
-    pid_t pid = start(argv);
+    pid_t pid = fork();
+    if (pid == 0)
+        be_program(argv);
     nanosleep(&wait, NULL);
     long kib = status_kib(pid, "RssAnon:");
     kill(pid, SIGTERM);
@@ -246,9 +240,74 @@ static void print_memory(char *program)
     printf("rss_anon             %8.2f MiB (aim 8)\n", (double)kib / 1024);
 }
 
+/* ---- instructions ---- */
+
+enum part { PART_READ, PART_JUDGE, PART_BLOCKS, PART_TABLE, PART_PROCESSES, PARTS };
+
+static const char *const part_names[PARTS] = {"top-read", "top-judge", "top-blocks",
+                                              "top-table", "top-processes"};
+
+/* What a refresh of `top` keeps. */
+struct refresh {
+    struct tts_livehost *host;
+    struct tts_hostview seen;
+    struct tts_liveframe frame;
+    FILE *out;
+};
+
+/* Callgrind counts the instructions of this function. */
+__attribute__((noinline)) static bool bench_measured(struct refresh *refresh, enum part part)
+{
+    struct tts_liveview view = {
+        .frame = &refresh->frame, .before = &refresh->frame, .columns = 100, .has_delta = true};
+    if (part == PART_READ)
+        return tts_livehost_read(refresh->host, &refresh->seen, NULL) == TTS_OK;
+    if (part == PART_JUDGE)
+        return tts_liveowners_judge(&refresh->seen, &refresh->frame, NULL) == TTS_OK;
+    if (part == PART_PROCESSES)
+        return tts_liveview_processes(&view, refresh->out) == TTS_OK;
+    if (part == PART_TABLE)
+        tts_liveview_table(&view, refresh->out);
+    else
+        tts_liveview_blocks(&view, refresh->out);
+    return true;
+}
+
+/* Runs one part of a refresh some times; the first time, before, opens the files. */
+static void run_part(const char *name)
+{
+    struct refresh refresh = {.out = fopen("/dev/null", "w")};
+    int part = 0;
+    while (part < PARTS && strcmp(part_names[part], name) != 0)
+        part++;
+    if (part == PARTS || !refresh.out)
+        stop("no such part of a refresh");
+    setenv("TZ", "UTC", 1);
+    tts_hostview_init(&refresh.seen, NULL);
+    tts_liveframe_init(&refresh.frame, NULL);
+    if (tts_livehost_open(root, NULL, &refresh.host, NULL) != TTS_OK ||
+        tts_livehost_read(refresh.host, &refresh.seen, NULL) != TTS_OK ||
+        tts_liveowners_judge(&refresh.seen, &refresh.frame, NULL) != TTS_OK)
+        stop("cannot read the host");
+    for (int i = 0; i < BUDGET_REFRESHES; i++)
+        if (!bench_measured(&refresh, (enum part)part))
+            stop("out of memory");
+    printf("operations %d\n", BUDGET_REFRESHES);
+    tts_livehost_close(refresh.host);
+    tts_liveframe_release(&refresh.frame);
+    tts_hostview_release(&refresh.seen);
+    fclose(refresh.out);
+}
+
 int main(int argc, char **argv)
 {
     char program[PATH_MAX];
+    if (argc == 3 && strcmp(argv[1], "--budget") == 0) {
+        make_host();
+        run_part(argv[2]);
+        remove_host();
+        return 0;
+    }
     snprintf(program, sizeof program, "%s", argc > 1 ? argv[1] : "build/bench/bin/ttscope");
     make_host();
     char *version[] = {program, (char *)"version", NULL};

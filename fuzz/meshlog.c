@@ -50,9 +50,9 @@ static bool count_simple(const char *text, size_t len, size_t *live, bool *had_s
         memcpy(line, text + at, line_len);
         line[line_len] = '\0';
         at += line_len + 1;
-        if (strcmp(line, "- mesh_device_created:") == 0) {
+        if (kind == 0 && strcmp(line, "- mesh_device_created:") == 0) {
             kind = 1;
-        } else if (strcmp(line, "- mesh_device_destroyed:") == 0) {
+        } else if (kind == 0 && strcmp(line, "- mesh_device_destroyed:") == 0) {
             kind = 2;
         } else if (kind && sscanf(line, "    mesh_id: %8" SCNu64 "%n", &id, &used) == 1 &&
                    line[used] == '\0' && line[13] >= '0' && line[13] <= '9') {
