@@ -1,6 +1,6 @@
-/* livereports.h: adds to a frame what processes say about themselves: their buffer logs, and the
- * reports of their allocators. Both are better than the counters of a region, so they replace
- * these. docs/design/live.md has the rules. Pure functions. */
+/* livereports.h: adds to a frame what processes say about themselves: their buffer logs, and
+ * the reports of their allocators. Both are better than the counters of a region, so they
+ * replace these. docs/design/live.md has the rules. Pure functions. */
 #pragma once
 
 #include "model/live/liveframe.h"

@@ -171,7 +171,7 @@ if unshare -pf --mount-proc true 2>"/dev/null"; then
     unshare -pf --mount-proc sleep 300 >"/dev/null" 2>&1 &
     unshared=$!
     disown
-    while contained=$(pgrep -P "$unshared") && ! grep -q '^NSpid:.*	1$' "/proc/$contained/status"; do
+    until contained=$(pgrep -P "$unshared") && grep -q '^NSpid:.*	1$' "/proc/$contained/status"; do
         sleep 0.05
     done
     make_host refs=2 "slot=1:1048576:0:0:0:0:now:sleep" "$dead"

@@ -193,7 +193,7 @@ void tts_cleanview_end(const struct tts_cleanresult *result, FILE *out)
     }
 }
 
-/* --- JSON --- */
+/* --- JSON ------------------------------------------------------------------------------- */
 
 static void put_clean_counters(struct tts_json *json, const struct tts_counters *counters)
 {
