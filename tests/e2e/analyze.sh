@@ -186,9 +186,9 @@ analyze "$logs/one_run.log" --model_size 1e9 --optimizer_size 2e9 --gradients_si
 expect_code 0
 expect_out_like '  Expected (input):     953.67 MB
   Difference:           +95.38%
-  expected: set by --model_size'
-expect_out_like 'expected: set by --optimizer_size'
-expect_out_like 'expected: set by --gradients_size'
+  expected size: set by --model_size'
+expect_out_like 'expected size: set by --optimizer_size'
+expect_out_like 'expected size: set by --gradients_size'
 [[ $out != *'Model size not provided'* ]] || fail "wanted no size of the log"
 analyze "$logs/one_run.log" --dtype fp32
 expect_out_like 'calculated from logs: 3697.85 MB (969,369,600 parameters, assuming fp32)'
@@ -223,7 +223,8 @@ Number of parameters: unknown
 expect_out_like '  Actual (from logs):   2,104.53 MB
   Expected (input):     unknown
   Difference:           unknown
-  expected: unknown, the input has no parameter count; give --model_size'
+  expected size: unknown, because the input has no parameter count; give
+    --model_size'
 expect_out_like '  Activations:          7,641.99 MB
   largest of 4 forward passes, which kept 30,565.74 MB together; each backward
     pass frees the activations of its forward pass'
@@ -310,7 +311,8 @@ expect_err "ttscope analyze: note: '--device_memory' is in bytes unless it has a
 { printf '[OPTIMIZER] ----\n  name  SGD\n\n'; cat "$logs/one_run.log"; } >"$work/sgd.log"
 analyze "$work/sgd.log"
 expect_out_like '
-  expected: unknown, the log names SGD but not its momentum; give --optimizer
+  expected size: unknown, because the log names SGD but not its momentum; give
+    --optimizer
 '
 for wrong in x.json x.tts; do
     echo '{}' >"$work/$wrong"

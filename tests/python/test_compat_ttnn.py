@@ -397,7 +397,7 @@ class Course(Case):
     def test_a_capture_that_is_open_already_is_told(self):
         self.ttnn.graph.begin_graph_capture()
         guard = MemoryUsageTracker.begin_capture(ttscope.NO_DISPATCH)
-        self.assert_said("its own run mode applies")
+        self.assert_said("the run mode of ttnn applies")
         del guard
         self.assertEqual(len(self.card.captures.open), 1)
         self.ttnn.graph.end_graph_capture()

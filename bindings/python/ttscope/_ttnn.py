@@ -49,12 +49,12 @@ class GraphCapture:
         self._is_active = getattr(graph, "is_graph_capture_active", lambda: False)
         self._is_inner = bool(self._is_active())
         if self._is_inner and mode is NO_DISPATCH:
-            say_once("inner", "a graph capture of ttnn is active already: end this capture before "
-                              "begin_capture(); until then its own run mode applies, and "
-                              "NO_DISPATCH may have no effect")
+            say_once("inner", "a graph capture of ttnn is active already: end the capture of ttnn "
+                              "before begin_capture(); until then the run mode of ttnn applies, "
+                              "and NO_DISPATCH may have no effect")
         elif self._is_inner:
-            say_once("inner", "a graph capture of ttnn is active already: end this capture after "
-                              "end_capture(), not before")
+            say_once("inner", "a graph capture of ttnn is active already: call end_capture() "
+                              "before the capture of ttnn ends")
         self._begin(self._mode)
         self.is_open = True
 

@@ -148,8 +148,8 @@ static void say_address(const struct tts_failview *view, FILE *out)
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++)
         if (has_field(view, marks[i]))
             say_row(out, labels[i],
-                    "the trace begins at address %" PRIu64
-                    " of each bank, the DRAM %s ends at %" PRIu64,
+                    "the trace takes the addresses of each bank from %" PRIu64
+                    " up, the DRAM %s reaches up to address %" PRIu64,
                     value[TTS_FAILMSG_ADDRESS], users[i], value[marks[i]]);
 }
 

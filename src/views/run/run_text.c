@@ -170,12 +170,13 @@ static void say_model_source(FILE *out, const struct tts_named_run *run)
     const struct tts_trainmem *mem = run->mem;
     char count[TTS_GROUPED_MAX], line[LINE_WORDS_MAX];
     if (mem->model.source == TTS_TRAIN_FROM_OPTION)
-        tts_say(out, 2, "expected: set by --model_size");
+        tts_say(out, 2, "expected size: set by --model_size");
     else if (!mem->model.expected.is_known)
         tts_say(out, 2,
-                "expected: unknown, the input has no parameter count; give --model_size");
+                "expected size: unknown, because the input has no parameter count; give "
+                "--model_size");
     else
-        tts_say(out, 2, "expected: %s parameters%s x %" PRId64 " bytes, %s%s",
+        tts_say(out, 2, "expected size: %s parameters%s x %" PRId64 " bytes, %s%s",
                 tts_grouped_count(count, run->run->parameters),
                 log_line_words(line, run->run->parameters_line),
                 run->run->parameters > 0
@@ -193,12 +194,12 @@ static void say_optimizer_source(FILE *out, const struct tts_run_text_options *o
     char times[TTS_GROUPED_MAX];
     const char *name = tts_train_optimizer_name(mem->optimizer_kind);
     if (options->has_optimizer_size) {
-        tts_say(out, 2, "expected: set by --optimizer_size");
+        tts_say(out, 2, "expected size: set by --optimizer_size");
         return;
     }
     if (!mem->optimizer.expected.is_known && mem->model.expected.is_known) {
         tts_safe_text(logged, sizeof logged, run->run->optimizer, sizeof run->run->optimizer);
-        tts_say(out, 2, "expected: unknown, the log names %s%s; give --optimizer",
+        tts_say(out, 2, "expected size: unknown, because the log names %s%s; give --optimizer",
                 logged[0] ? logged : "none",
                 mem->optimizer_kind == TTS_TRAIN_SGD && logged[0]
                     ? " but not its momentum"
@@ -207,27 +208,27 @@ static void say_optimizer_source(FILE *out, const struct tts_run_text_options *o
     }
     if (!mem->optimizer.expected.is_known) {
         tts_say(out, 2,
-                "expected: unknown, because the size of the model is unknown; give "
+                "expected size: unknown, because the size of the model is unknown; give "
                 "--model_size or --optimizer_size");
         return;
     }
     times_the_model(times, mem->optimizer.expected.bytes, mem->model.expected.bytes);
     if (mem->optimizer_source == TTS_TRAIN_ASSUMED)
-        tts_say(out, 2, "expected: %s, assuming %s; --optimizer changes it", times, name);
+        tts_say(out, 2, "expected size: %s, assuming %s; --optimizer changes it", times, name);
     else
-        tts_say(out, 2, "expected: %s, as the state of %s (%s)", times, name,
+        tts_say(out, 2, "expected size: %s, as the state of %s (%s)", times, name,
                 mem->optimizer_source == TTS_TRAIN_FROM_LOG ? "in the log" : "--optimizer");
 }
 
 static void say_gradients_source(FILE *out, const struct tts_trainmem *mem)
 {
     if (mem->gradients.source == TTS_TRAIN_FROM_OPTION)
-        tts_say(out, 2, "expected: set by --gradients_size");
+        tts_say(out, 2, "expected size: set by --gradients_size");
     else if (mem->gradients.expected.is_known)
-        tts_say(out, 2, "expected: assumed to be as large as the model");
+        tts_say(out, 2, "expected size: assumed to be as large as the model");
     else
         tts_say(out, 2,
-                "expected: unknown, because the size of the model is unknown; give "
+                "expected size: unknown, because the size of the model is unknown; give "
                 "--model_size or --gradients_size");
 }
 
