@@ -1,0 +1,90 @@
+/* clientwriter.h: makes a client region (clientregion.h) and changes it by the rules of
+ * docs/design/client-region.md. Knows nothing about events, trackers or sockets.
+ *
+ * Ownership: the caller owns the struct and closes it. Threads: one thread at a time writes;
+ * other processes read at any time.
+ * Cost: open reserves all space of the file; the other functions take constant time (a device
+ * is searched linearly, with the last one first), allocate nothing and make no system call. */
+#pragma once
+
+#include "base/mapfile.h"
+#include "ttscope/alloc.h"
+#include "ttscope/status.h"
+#include "wire/clientregion.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum { TTS_CLIENTWRITER_PATH_MAX = 256 };
+
+/* The process whose memory a region shows. */
+struct tts_clientidentity {
+    uint32_t pid, uid;
+    uint64_t start_ticks, pid_namespace;
+    char comm[TTS_CLIENTREGION_NAME_BYTES];
+};
+
+struct tts_clientwriter_config {
+    const char *directory; /* "/dev/shm" */
+    struct tts_clientidentity process;
+    uint32_t writer; /* TTS_CLIENTREGION_BY_... */
+    uint32_t writer_pid;
+    uint64_t writer_start_ticks;
+    uint32_t device_slots, op_slots, buffer_slots, event_slots;
+};
+
+struct tts_clientwriter {
+    struct tts_mapped file; /* the whole file */
+    struct tts_clientregion_header *header;
+    struct tts_clientregion_device *devices;
+    char (*ops)[TTS_CLIENTREGION_NAME_BYTES];
+    struct tts_clientregion_buffer *buffers;
+    struct tts_clientregion_event *events;
+    uint32_t last_device; /* index of the device that was found last */
+    char path[TTS_CLIENTWRITER_PATH_MAX];
+};
+
+/* Reads the identity of this process from /proc. Returns TTS_E_IO if /proc cannot be read. */
+TTS_NODISCARD enum tts_status tts_clientidentity_own(struct tts_clientidentity *out,
+                                                     struct tts_error *err);
+
+/* Makes the file with a temporary name, reserves and maps all of it, fills the header and gives
+ * the file its name; a left-over of the same name is replaced. Returns TTS_E_IO if the file
+ * cannot be made or has no room (`err` names the file and the reason), TTS_E_RANGE if a number
+ * of slots is above its maximum. After a failure no file is left. */
+TTS_NODISCARD enum tts_status tts_clientwriter_open(const struct tts_clientwriter_config *config,
+                                                    struct tts_clientwriter *out,
+                                                    struct tts_error *err);
+/* Marks the region as ended, unmaps it and, if `removes`, deletes the file. A struct of zeros is
+ * allowed. In the child of a fork call with `is_child`: the file is only unmapped. */
+void tts_clientwriter_close(struct tts_clientwriter *writer, bool removes, bool is_child);
+
+/* Returns the device with this id, which is added if it is new, or NULL if there is no slot. */
+struct tts_clientregion_device *tts_clientwriter_device(struct tts_clientwriter *writer,
+                                                        uint32_t id);
+
+/* Brackets around a change of the counters of a device. A reader that sees an odd number, or
+ * another number after its copy than before, copies again. */
+static inline void tts_clientdevice_lock(struct tts_clientregion_device *device)
+{
+    _Atomic uint32_t *lock = (_Atomic uint32_t *)(void *)&device->lock;
+    atomic_store_explicit(lock, atomic_load_explicit(lock, memory_order_relaxed) + 1,
+                          memory_order_relaxed);
+    atomic_thread_fence(memory_order_release);
+}
+static inline void tts_clientdevice_unlock(struct tts_clientregion_device *device)
+{
+    _Atomic uint32_t *lock = (_Atomic uint32_t *)(void *)&device->lock;
+    atomic_store_explicit(lock, atomic_load_explicit(lock, memory_order_relaxed) + 1,
+                          memory_order_release);
+}
+
+/* Stores a buffer in a free slot, or frees a slot. `slot` is below buffer_slots. buffer->stamp
+ * is the stamp of the slot. */
+void tts_clientwriter_put_buffer(struct tts_clientwriter *writer, uint32_t slot,
+                                 const struct tts_clientregion_buffer *buffer);
+void tts_clientwriter_drop_buffer(struct tts_clientwriter *writer, uint32_t slot);
+
+/* Appends an event to the ring (if there is one) and counts it. event->stamp is ignored. */
+void tts_clientwriter_put_event(struct tts_clientwriter *writer,
+                                const struct tts_clientregion_event *event);
