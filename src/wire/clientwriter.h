@@ -14,6 +14,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
 
 enum { TTS_CLIENTWRITER_PATH_MAX = 256 };
 
@@ -40,7 +41,14 @@ struct tts_clientwriter {
     char (*ops)[TTS_CLIENTREGION_NAME_BYTES];
     struct tts_clientregion_buffer *buffers;
     struct tts_clientregion_event *events;
+    /* Limits and counts of this process. The copies in the file are never read, because other
+     * processes of the same user could change them. */
+    uint32_t device_slots, op_slots, buffer_slots, event_slots;
+    uint32_t device_count, op_count, buffer_high;
+    uint64_t event_count;
     uint32_t last_device; /* index of the device that was found last */
+    dev_t file_device;    /* identity of the file, so that only this file is removed */
+    ino_t file_inode;
     char path[TTS_CLIENTWRITER_PATH_MAX];
 };
 
@@ -48,15 +56,18 @@ struct tts_clientwriter {
 TTS_NODISCARD enum tts_status tts_clientidentity_own(struct tts_clientidentity *out,
                                                      struct tts_error *err);
 
-/* Makes the file with a temporary name, reserves and maps all of it, fills the header and gives
- * the file its name; a left-over of the same name is replaced. Returns TTS_E_IO if the file
- * cannot be made or has no room (`err` names the file and the reason), TTS_E_RANGE if a number
- * of slots is above its maximum. After a failure no file is left. */
-TTS_NODISCARD enum tts_status tts_clientwriter_open(const struct tts_clientwriter_config *config,
-                                                    struct tts_clientwriter *out,
-                                                    struct tts_error *err);
-/* Marks the region as ended, unmaps it and, if `removes`, deletes the file. A struct of zeros is
- * allowed. In the child of a fork call with `is_child`: the file is only unmapped. */
+/* Makes the file without a name (or with a temporary name), reserves and maps all of it, fills
+ * the header and gives the file its name; a left-over of the same name is replaced. A server
+ * (TTS_CLIENTREGION_BY_SERVER) does not replace a region that a process writes itself and has
+ * not ended: then TTS_E_BUSY is returned. Returns TTS_E_IO if the file cannot be made or has no
+ * room (`err` names the file and the reason), TTS_E_NOMEM if the file cannot be mapped,
+ * TTS_E_RANGE if a number of slots is above its maximum or is no power of two for the ring.
+ * After a failure no file is left. */
+TTS_NODISCARD enum tts_status
+tts_clientwriter_open(const struct tts_clientwriter_config *config,
+                      struct tts_clientwriter *out, struct tts_error *err);
+/* Marks the region as ended, unmaps it and, if `removes`, deletes the file. A struct of zeros
+ * is allowed. In the child of a fork call with `is_child`: the file is only unmapped. */
 void tts_clientwriter_close(struct tts_clientwriter *writer, bool removes, bool is_child);
 
 /* Returns the device with this id, which is added if it is new, or NULL if there is no slot. */
@@ -85,6 +96,11 @@ void tts_clientwriter_put_buffer(struct tts_clientwriter *writer, uint32_t slot,
                                  const struct tts_clientregion_buffer *buffer);
 void tts_clientwriter_drop_buffer(struct tts_clientwriter *writer, uint32_t slot);
 
-/* Appends an event to the ring (if there is one) and counts it. event->stamp is ignored. */
+/* Adds the name of an operation, shortened to its last bytes, and returns its index, or
+ * UINT32_MAX if there is no slot. */
+uint32_t tts_clientwriter_add_op(struct tts_clientwriter *writer, const char *name);
+
+/* Appends an event to the ring (if there is one) and counts it. event->stamp is ignored. Call
+ * this last, after the table and the counters were changed. */
 void tts_clientwriter_put_event(struct tts_clientwriter *writer,
                                 const struct tts_clientregion_event *event);
