@@ -77,7 +77,8 @@ TTS_API TTS_NODISCARD enum tts_status tts_tracker_new(const struct tts_tracker_c
 TTS_API void tts_tracker_free(struct tts_tracker *tracker);
 
 /* Returns the tracker that all bindings of a process share, or NULL if there is no memory. The
- * first call makes the tracker. It is never freed. Any thread. */
+ * first call makes the tracker, and begins to publish it if the environment says so
+ * (publish.h). It is never freed. Any thread. */
 TTS_API struct tts_tracker *tts_tracker_process(void);
 
 /* Posts the events of `device` to the tracker from now on, with the device number `id`. The
@@ -143,13 +144,14 @@ TTS_API enum tts_status tts_tracker_post_free(struct tts_tracker *tracker, uint3
                                               uint64_t size_bytes, uint64_t bytes_per_bank,
                                               struct tts_error *err);
 
-/* The first word of every tracker: the number of listeners (active captures and recorders). */
+/* The first word of every tracker: the number of listeners (active captures, recorders and a
+ * publisher). */
 struct tts_tracker_head {
     uint32_t active;
 };
 
-/* Returns whether a capture or a recorder listens. NULL is allowed. Any thread, also in a
- * signal handler. */
+/* Returns whether a capture, a recorder or a publisher listens. NULL is allowed. Any thread,
+ * also in a signal handler. */
 static inline bool tts_tracker_is_on(const struct tts_tracker *tracker)
 {
     const struct tts_tracker_head *head =

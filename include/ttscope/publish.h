@@ -10,10 +10,13 @@
  * Cost: an event takes no lock, allocates nothing and makes no system call.
  * Threads: any thread may post events, as capture.h says. The functions below: any thread, but
  * not in a signal handler.
+ * The clock is read without a system call on machines whose processors have a steady counter.
  * Fork: the child has stopped publishing; the file stays with the parent. If publishing was
- * started by the environment, the child makes a file of its own at its first event.
- * Kill: the file stays until `ttscope clean` or the next server removes it. Readers see from the
- * process number and the start time that the process has ended.
+ * started by the environment, the child makes a file of its own at its first event, without the
+ * buffers of the parent. Only this event makes system calls.
+ * Exit: a normal exit removes the file of the tracker of the process.
+ * Kill: the file stays until `ttscope clean` or the next server removes it. Readers see from
+ * the process number and the start time that the process has ended.
  *
  * Example:
  *     struct tts_tracker *tracker = tts_tracker_process();
@@ -38,7 +41,8 @@ struct tts_publish_config {
 };
 
 /* Makes the file and starts to publish the events of `tracker`, with the buffers that are live
- * now if the tracker is on. `config` may be NULL.
+ * now if the tracker is on. `config` may be NULL. A process has one file in a directory: if
+ * another tracker of the process begins to publish there, its file replaces this one.
  *
  * Returns TTS_E_BUSY if the tracker publishes already. Returns TTS_E_IO if the file cannot be
  * made or has no room; `err` names the file. Returns TTS_E_RANGE or TTS_E_INVALID for a bad
@@ -57,9 +61,9 @@ struct tts_publish_pool {
     uint32_t padding; /* 0 */
     uint64_t total_bytes, allocated_bytes, free_bytes, largest_free_bytes;
 };
-/* Publishes the state of a pool. Devices that are attached to the tracker (capture.h) do this by
- * themselves after each event. `period_ns` is the time between two calls, or 0 if the program
- * calls after each change. Does nothing while the tracker does not publish.
+/* Publishes the state of a pool. Devices that are attached to the tracker (capture.h) do this
+ * by themselves after each event. `period_ns` is the time between two calls, or 0 if the
+ * program calls after each change. Does nothing while the tracker does not publish.
  *
  * Returns TTS_E_INVALID if an argument is NULL or the pool does not exist, TTS_E_RANGE if the
  * tracker already knows devices_max devices. */

@@ -23,6 +23,7 @@
 #include "ttscope/device.h"
 #include "ttscope/event.h"
 #include "ttscope/failure.h"
+#include "ttscope/publish.h"
 #include "ttscope/recorder.h"
 #include "ttscope/status.h"
 #include "ttscope/usage.h"

@@ -145,6 +145,11 @@ int tts_forkmark_new(const volatile uint32_t **out)
     return 0;
 }
 
+void tts_forkmark_renew(const volatile uint32_t *mark)
+{
+    *(volatile uint32_t *)(uintptr_t)mark = 1;
+}
+
 void tts_forkmark_free(const volatile uint32_t *mark)
 {
     if (mark)

@@ -29,4 +29,6 @@ void tts_mapped_release(struct tts_mapped *mapped);
  * no memory, ENOSYS if the kernel is older than Linux 4.14 and cannot clear memory in a
  * child. */
 int tts_forkmark_new(const volatile uint32_t **out);
+/* Sets the word to 1 in a child, which begins its own work. */
+void tts_forkmark_renew(const volatile uint32_t *mark);
 void tts_forkmark_free(const volatile uint32_t *mark); /* `mark` may be NULL */

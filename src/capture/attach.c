@@ -1,5 +1,6 @@
 /* attach.c: attaches modelled devices to a tracker. Their observers post events. */
 #include "base/error.h"
+#include "capture/publisher.h"
 #include "capture/tracker_inside.h"
 
 #include <assert.h>
@@ -30,6 +31,14 @@ static void add_request(struct tts_event *event, const struct tts_buffer *buffer
         event->placement = request->placement;
 }
 
+/* Publishes the state of a pool. The device belongs to this thread, so the thread reads the
+ * device before another thread changes it. */
+static void show_pool(const struct tts_attached *at, enum tts_pool pool)
+{
+    if (atomic_load_explicit(&at->tracker->is_published, memory_order_relaxed))
+        tts_publisher_show_pool(at->tracker, at, pool);
+}
+
 static void post_buffer(const struct tts_attached *at, enum tts_event_kind kind,
                         const struct tts_device_event *told)
 {
@@ -47,6 +56,7 @@ static void post_buffer(const struct tts_attached *at, enum tts_event_kind kind,
     if (kind == TTS_EVENT_ALLOC)
         add_request(&event, buffer, told->request);
     post(at, event);
+    show_pool(at, buffer->pool);
 }
 
 static void on_event(void *ctx, const struct tts_device_event *event)
@@ -124,8 +134,11 @@ enum tts_status tts_tracker_attach(struct tts_tracker *t, struct tts_device *dev
             tts_device_hold(device, true);
             t->held++;
         }
+        tts_publisher_attached(t, at);
     }
     tts_tracker_leave(t);
+    for (int pool = 0; at && pool < TTS_POOLS; pool++)
+        show_pool(at, (enum tts_pool)pool);
     return status;
 }
 

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/ticks.h"
 #include "capture/opstack.h"
+#include "capture/publisher.h"
 #include "capture/recorder_hook.h"
 #include "capture/tracker_inside.h"
 #include "model/ophelper.h"
@@ -44,8 +45,19 @@ static TTS_FORCE_INLINE void give_back(struct tts_tracker *t)
     atomic_store_explicit(&t->folding, false, memory_order_release);
 }
 
-/* Tells the fold and the recorder about events that were dropped since the last call. After
- * this the use of the cores is incomplete. */
+/* Returns whether there is a recorder or a publisher. */
+static TTS_FORCE_INLINE bool is_told(struct tts_tracker *t)
+{
+    return TTS_UNLIKELY(atomic_load_explicit(&t->is_told, memory_order_relaxed));
+}
+
+static TTS_FORCE_INLINE struct tts_publisher *ready_publisher(struct tts_tracker *t)
+{
+    return t->publisher ? tts_publisher_ready(t->publisher) : NULL;
+}
+
+/* Tells the fold, the recorder and the publisher about events that were dropped since the last
+ * call. After this the use of the cores is incomplete. */
 static void note_dropped(struct tts_tracker *t)
 {
     uint64_t dropped = atomic_load_explicit(&t->dropped, memory_order_relaxed);
@@ -55,15 +67,27 @@ static void note_dropped(struct tts_tracker *t)
     if (t->recorder)
         tts_recorder_mark(t->recorder, &(struct tts_item){.kind = TTS_ITEM_MISSED,
                                                           .count = dropped - t->known_dropped});
+    struct tts_publisher *publisher = ready_publisher(t);
+    if (publisher)
+        tts_publisher_miss(publisher, dropped - t->known_dropped);
     t->known_dropped = dropped;
+}
+
+/* Folds an event and tells the recorder and the publisher. */
+static TTS_FORCE_INLINE void fold_and_tell(struct tts_tracker *t, const struct tts_event *event,
+                                           uint64_t op_hash, uint32_t thread)
+{
+    struct tts_recorder *r = t->recorder ? tts_recorder_ready(t->recorder) : NULL;
+    struct tts_publisher *p = ready_publisher(t);
+    enum tts_fold_outcome outcome =
+        p ? tts_publisher_fold(p, event, op_hash) : tts_fold_event(t->fold, event, op_hash);
+    if (r)
+        tts_recorder_event(r, event, op_hash, thread, outcome);
 }
 
 static void fold_letter(struct tts_tracker *t, const struct tts_letter *letter)
 {
-    struct tts_recorder *r = t->recorder ? tts_recorder_ready(t->recorder) : NULL;
-    enum tts_fold_outcome outcome = tts_fold_event(t->fold, &letter->event, letter->op_hash);
-    if (r)
-        tts_recorder_event(r, &letter->event, letter->op_hash, letter->thread, outcome);
+    fold_and_tell(t, &letter->event, letter->op_hash, letter->thread);
 }
 
 /* Folds the letters of the inbox that are fully written, at most TTS_INBOX_EVENTS. Letters that
@@ -81,6 +105,11 @@ static TTS_COLD void fold_inbox(struct tts_tracker *t)
     note_dropped(t);
 }
 
+bool tts_tracker_try_enter(struct tts_tracker *t)
+{
+    return try_enter(t);
+}
+
 void tts_tracker_enter(struct tts_tracker *t)
 {
     while (!try_enter(t))
@@ -96,10 +125,11 @@ void tts_tracker_enter(struct tts_tracker *t)
 
 /* --- leaving ---------------------------------------------------------------------------- */
 
-/* If there is a recorder, an event must not stay in memory after the call that posted it has
- * returned. Two rules ensure this. First, a thread that clears `folding` looks into the inbox
- * afterwards. Second, a thread that put a letter (the sender) tries to set `folding` itself,
- * for LETTER_PAUSES or until the letter is taken.
+/* If there is a recorder or a publisher, an event must not stay in the inbox after the call
+ * that posted it has returned: the program may be killed or be idle then. Two rules ensure
+ * this. First, a thread that clears `folding` looks into the inbox afterwards. Second, a thread
+ * that put a letter (the sender) tries to set `folding` itself, for LETTER_PAUSES or until the
+ * letter is taken.
  *
  * There is no memory fence between clearing `folding` and the look into the inbox, so the look
  * may miss a letter that was put at the same moment. Then the sender finds `folding` clear long
@@ -129,7 +159,7 @@ static TTS_COLD void fold_rest(struct tts_tracker *t)
     }
 }
 
-/* Leaves the tracker if there is a recorder. */
+/* Leaves the tracker if there is a recorder or a publisher. */
 static TTS_FORCE_INLINE void leave_and_look(struct tts_tracker *t)
 {
     if (TTS_UNLIKELY(give_back_and_look(t)))
@@ -138,7 +168,7 @@ static TTS_FORCE_INLINE void leave_and_look(struct tts_tracker *t)
 
 void tts_tracker_leave(struct tts_tracker *t)
 {
-    if (t->recorder)
+    if (is_told(t))
         leave_and_look(t);
     else
         give_back(t);
@@ -146,18 +176,14 @@ void tts_tracker_leave(struct tts_tracker *t)
 
 /* --- one event -------------------------------------------------------------------------- */
 
-/* Like the end of fold_now(), for a tracker with a recorder. A function of its own, so that
- * trackers without a recorder do not pay for this case. */
-static TTS_NOINLINE bool fold_recorded(struct tts_tracker *t, const struct tts_event *event,
-                                       uint64_t op_hash)
+/* Like the end of fold_now(), for a tracker with a recorder or a publisher. A function of its
+ * own, so that other trackers do not pay for this case. */
+static TTS_NOINLINE bool fold_told(struct tts_tracker *t, const struct tts_event *event,
+                                   uint64_t op_hash)
 {
     bool is_next = tts_inbox_is_empty(&t->inbox);
-    if (TTS_LIKELY(is_next)) {
-        struct tts_recorder *r = tts_recorder_ready(t->recorder);
-        enum tts_fold_outcome outcome = tts_fold_event(t->fold, event, op_hash);
-        if (r)
-            tts_recorder_event(r, event, op_hash, tts_ops_thread_of(event), outcome);
-    }
+    if (TTS_LIKELY(is_next))
+        fold_and_tell(t, event, op_hash, t->recorder ? tts_ops_thread_of(event) : 0);
     leave_and_look(t);
     return is_next;
 }
@@ -171,8 +197,8 @@ static TTS_FORCE_INLINE bool fold_now(struct tts_tracker *t, const struct tts_ev
         return false;
     if (TTS_UNLIKELY(!tts_inbox_is_empty(&t->inbox)))
         fold_inbox(t);
-    if (t->recorder)
-        return fold_recorded(t, event, op_hash);
+    if (is_told(t))
+        return fold_told(t, event, op_hash);
     bool is_next = tts_inbox_is_empty(&t->inbox);
     if (TTS_LIKELY(is_next))
         tts_fold_event(t->fold, event, op_hash);
@@ -213,7 +239,7 @@ static bool post_letter(struct tts_tracker *t, const struct tts_event *event, ui
     uint64_t place;
     if (!tts_inbox_put(&t->inbox, event, op_hash, &place))
         return false;
-    if (atomic_load_explicit(&t->is_recorded, memory_order_relaxed))
+    if (is_told(t))
         look_after(t, place);
     return true;
 }
@@ -336,23 +362,29 @@ static TTS_FORCE_INLINE bool is_plain(struct tts_tracker *t, enum tts_pool pool,
            size_bytes <= TTS_EVENT_SIZE_MAX;
 }
 
-static TTS_NOINLINE void fold_alloc_recorded(struct tts_tracker *t, uint32_t device,
-                                             uint64_t id, uint64_t size_bytes)
+static TTS_NOINLINE void fold_alloc_told(struct tts_tracker *t, uint32_t device, uint64_t id,
+                                         uint64_t size_bytes, uint64_t bytes_per_bank)
 {
-    struct tts_recorder *r = tts_recorder_ready(t->recorder);
+    struct tts_recorder *r = t->recorder ? tts_recorder_ready(t->recorder) : NULL;
+    struct tts_publisher *p = ready_publisher(t);
     enum tts_pool pool = TTS_POOL_DRAM;
-    enum tts_fold_outcome outcome = tts_fold_alloc(t->fold, device, pool, id, size_bytes, 0);
+    enum tts_fold_outcome outcome =
+        p ? tts_publisher_alloc(p, device, id, size_bytes, bytes_per_bank)
+          : tts_fold_alloc(t->fold, device, pool, id, size_bytes, 0);
     if (r)
         tts_recorder_alloc(r, device, pool, id, size_bytes, outcome);
     leave_and_look(t);
 }
 
-static TTS_NOINLINE void fold_free_recorded(struct tts_tracker *t, uint32_t device, uint64_t id,
-                                            uint64_t size_bytes)
+static TTS_NOINLINE void fold_free_told(struct tts_tracker *t, uint32_t device, uint64_t id,
+                                        uint64_t size_bytes)
 {
-    struct tts_recorder *r = tts_recorder_ready(t->recorder);
+    struct tts_recorder *r = t->recorder ? tts_recorder_ready(t->recorder) : NULL;
+    struct tts_publisher *p = ready_publisher(t);
     enum tts_pool pool = TTS_POOL_DRAM;
-    enum tts_fold_outcome outcome = tts_fold_free_buffer(t->fold, device, pool, id, size_bytes);
+    enum tts_fold_outcome outcome =
+        p ? tts_publisher_free(p, device, id, size_bytes)
+          : tts_fold_free_buffer(t->fold, device, pool, id, size_bytes);
     if (r)
         tts_recorder_free(r, device, pool, id, size_bytes, outcome);
     leave_and_look(t);
@@ -375,8 +407,8 @@ enum tts_status tts_tracker_post_alloc(struct tts_tracker *t, uint32_t device,
 {
     if (TTS_LIKELY(is_plain(t, pool, size_bytes) && size_bytes > 0 &&
                    bytes_per_bank <= TTS_EVENT_BYTES_MAX && enter_first(t))) {
-        if (t->recorder) {
-            fold_alloc_recorded(t, device, id, size_bytes);
+        if (is_told(t)) {
+            fold_alloc_told(t, device, id, size_bytes, bytes_per_bank);
             return TTS_OK;
         }
         tts_fold_alloc_dram(t->fold, device, id, size_bytes);
@@ -398,8 +430,8 @@ enum tts_status tts_tracker_post_free(struct tts_tracker *t, uint32_t device,
 {
     if (TTS_LIKELY(is_plain(t, pool, size_bytes) && bytes_per_bank <= TTS_EVENT_BYTES_MAX &&
                    enter_first(t))) {
-        if (t->recorder) {
-            fold_free_recorded(t, device, id, size_bytes);
+        if (is_told(t)) {
+            fold_free_told(t, device, id, size_bytes);
             return TTS_OK;
         }
         tts_fold_free_dram(t->fold, device, id, size_bytes);

@@ -1,5 +1,6 @@
 /* tracker_ask.c: the listeners of a tracker, and queries. */
 #include "base/error.h"
+#include "capture/publisher.h"
 #include "capture/recorder_hook.h"
 #include "capture/tracker_inside.h"
 
@@ -33,10 +34,22 @@ void tts_tracker_unlisten(struct tts_tracker *t)
     __atomic_store_n(&t->head.active, t->head.active - 1, __ATOMIC_RELAXED);
 }
 
+static void set_told(struct tts_tracker *t)
+{
+    atomic_store_explicit(&t->is_told, t->recorder || t->publisher, memory_order_relaxed);
+}
+
 void tts_tracker_set_recorder(struct tts_tracker *t, struct tts_recorder *recorder)
 {
     t->recorder = recorder;
-    atomic_store_explicit(&t->is_recorded, recorder != NULL, memory_order_relaxed);
+    set_told(t);
+}
+
+void tts_tracker_set_publisher(struct tts_tracker *t, struct tts_publisher *publisher)
+{
+    t->publisher = publisher;
+    atomic_store_explicit(&t->is_published, publisher != NULL, memory_order_relaxed);
+    set_told(t);
 }
 
 static void hold_devices(struct tts_tracker *t, bool held)
@@ -73,6 +86,10 @@ enum tts_status tts_tracker_chip(struct tts_tracker *t, uint32_t chip, uint32_t 
         tts_recorder_mark(
             t->recorder,
             &(struct tts_item){.kind = TTS_ITEM_CHIP, .device = chip, .mesh = mesh});
+    struct tts_publisher *publisher =
+        status == TTS_OK && t->publisher ? tts_publisher_ready(t->publisher) : NULL;
+    if (publisher)
+        tts_publisher_chip(publisher, chip, mesh);
     tts_tracker_leave(t);
     return status;
 }

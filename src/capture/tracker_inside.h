@@ -23,8 +23,10 @@ struct tts_tracker {
     /* Number of the session, unique over all trackers. A session begins when the tracker gets
      * its first listener. */
     _Atomic uint64_t session;
-    atomic_bool has_ops;     /* a thread has named an operation in this session */
-    atomic_bool is_recorded; /* whether `recorder` is set, for threads without `folding` */
+    atomic_bool has_ops; /* a thread has named an operation in this session */
+    /* Whether `recorder` or `publisher` is set. Changed with `folding`, read by any thread. */
+    atomic_bool is_told;
+    atomic_bool is_published; /* like is_told, for `publisher` alone */
     char apart[64];
     atomic_bool folding;
     struct tts_fold *fold;
@@ -33,7 +35,12 @@ struct tts_tracker {
     /* The recorder that must be finished, even if it has stopped. */
     struct tts_recorder *owned_recorder;
     bool has_recorder; /* also true while a recorder is being made */
-    uint32_t holds;    /* number of active NO_DISPATCH captures */
+    /* Publishes every event; NULL if there is none or it has stopped. */
+    struct tts_publisher *publisher;
+    /* The publisher that must be ended, even if it has stopped. */
+    struct tts_publisher *owned_publisher;
+    bool has_publisher; /* also true while a publisher is being made */
+    uint32_t holds;     /* number of active NO_DISPATCH captures */
     /* Sum of the numbers of devices that each NO_DISPATCH capture has kept from placing
      * buffers. */
     uint64_t held;
@@ -51,18 +58,23 @@ struct tts_tracker {
 };
 
 /* tts_tracker_enter() waits until it can set `folding`, and folds all events that were posted
- * before. tts_tracker_leave() clears `folding`. If there is a recorder, tts_tracker_leave()
- * also folds events that were posted in between. */
+ * before. tts_tracker_leave() clears `folding`. If there is a recorder or a publisher,
+ * tts_tracker_leave() also folds events that were posted in between. tts_tracker_try_enter()
+ * sets `folding` if no thread has set it; it does not wait and folds nothing. */
 void tts_tracker_enter(struct tts_tracker *tracker);
+bool tts_tracker_try_enter(struct tts_tracker *tracker);
 void tts_tracker_leave(struct tts_tracker *tracker);
 
 /* Sets the recorder that receives every event from now on; NULL for none. Call between
  * tts_tracker_enter() and tts_tracker_leave(). */
 void tts_tracker_set_recorder(struct tts_tracker *tracker, struct tts_recorder *recorder);
+/* Sets the publisher that publishes every event from now on; NULL for none. Call between
+ * tts_tracker_enter() and tts_tracker_leave(). */
+void tts_tracker_set_publisher(struct tts_tracker *tracker, struct tts_publisher *publisher);
 
-/* tts_tracker_listen() increments the number of listeners (captures and recorders),
- * tts_tracker_unlisten() decrements it. When the first listener begins, all counts start at 0.
- * Call both between tts_tracker_enter() and tts_tracker_leave(). */
+/* tts_tracker_listen() increments the number of listeners (captures, recorders and a
+ * publisher), tts_tracker_unlisten() decrements it. When the first listener begins, all counts
+ * start at 0. Call both between tts_tracker_enter() and tts_tracker_leave(). */
 void tts_tracker_listen(struct tts_tracker *tracker);
 void tts_tracker_unlisten(struct tts_tracker *tracker);
 

@@ -1,6 +1,7 @@
 /* tracker_new.c: creates and frees trackers. Also has the tracker of the process. */
 #include "base/error.h"
 #include "base/heap.h"
+#include "capture/publisher.h"
 #include "capture/recorder_hook.h"
 #include "capture/tracker_inside.h"
 
@@ -81,6 +82,7 @@ void tts_tracker_free(struct tts_tracker *t)
 {
     if (!t)
         return;
+    tts_publish_end(t);
     tts_tracker_enter(t);
     tts_tracker_orphan_all(t);
     if (t->owned_recorder)
@@ -94,18 +96,29 @@ void tts_tracker_free(struct tts_tracker *t)
     alloc->free(alloc->ctx, t, sizeof *t);
 }
 
+/* The only mutable global of the library: bindings of several languages in one process share
+ * this tracker. */
+static _Atomic(struct tts_tracker *) the_one;
+
+/* Removes the file that shows the process live. */
+__attribute__((destructor)) static void end_process_tracker(void)
+{
+    struct tts_tracker *t = atomic_load_explicit(&the_one, memory_order_acquire);
+    if (t)
+        tts_publisher_end_at_exit(t);
+}
+
 struct tts_tracker *tts_tracker_process(void)
 {
-    /* The only mutable global of the library: bindings of several languages in one process
-     * share this tracker. */
-    static _Atomic(struct tts_tracker *) the_one;
     struct tts_tracker *t = atomic_load_explicit(&the_one, memory_order_acquire);
     struct tts_tracker *made = NULL;
     if (t || tts_tracker_new(NULL, NULL, &made, NULL) != TTS_OK)
         return t;
     if (atomic_compare_exchange_strong_explicit(&the_one, &t, made, memory_order_acq_rel,
-                                                memory_order_acquire))
+                                                memory_order_acquire)) {
+        tts_publisher_begin_by_environment(made);
         return made;
+    }
     tts_tracker_free(made);
     return t;
 }

@@ -1,8 +1,8 @@
 /* clientregion.h: the shared-memory region in which one process publishes its memory use: a
  * header, the counters of each device, a table of the live buffers and a ring of the last
- * events. One file /dev/shm/ttscope_<pid>_<start>_<namespace> exists for each process. A program
- * that links libttscope writes its own region (capture/publisher.h). The allocation server
- * writes a region without table and ring for each process that sends frames (2.2 of the
+ * events. One file /dev/shm/ttscope_<pid>_<start>_<namespace> exists for each process. A
+ * program that links libttscope writes its own region (capture/publisher.h). The allocation
+ * server writes a region without table and ring for each process that sends frames (2.2 of the
  * protocol), so that monitors have one source. docs/design/client-region.md has the tables and
  * the rules.
  *
@@ -150,8 +150,9 @@ enum {
 enum {
     TTS_CLIENTEVENT_ALLOC = 1,
     TTS_CLIENTEVENT_FREE = 2,
-    TTS_CLIENTEVENT_PROGRAM = 3, /* a program began: its circular buffers replace the last ones */
-    TTS_CLIENTEVENT_CB = 4,      /* size_bytes: bytes on all cores of the circular buffer */
+    TTS_CLIENTEVENT_PROGRAM =
+        3,                  /* a program began: its circular buffers replace the last ones */
+    TTS_CLIENTEVENT_CB = 4, /* size_bytes: bytes on all cores of the circular buffer */
     TTS_CLIENTEVENT_TRACE_BEGIN = 5,
     TTS_CLIENTEVENT_TRACE_END = 6,
     TTS_CLIENTEVENT_REFUSED = 7, /* a request of size_bytes failed */

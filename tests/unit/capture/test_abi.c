@@ -17,6 +17,14 @@ T_TEST(configurations_have_their_size_and_room_to_grow)
     SIZE(tts_recorder_config, 64);
     FIELD(tts_recorder_config, keep_bytes, 8);
     FIELD(tts_recorder_config, reserved, 16);
+    SIZE(tts_publish_config, 64);
+    FIELD(tts_publish_config, events_max, 12);
+    FIELD(tts_publish_config, reserved, 16);
+    SIZE(tts_publish_pool, 40);
+    FIELD(tts_publish_pool, largest_free_bytes, 32);
+    SIZE(tts_publish_device, 72);
+    FIELD(tts_publish_device, grid_rows, 32);
+    FIELD(tts_publish_device, reserved, 40);
 }
 
 T_TEST(answers_have_their_size_and_room_to_grow)
@@ -28,6 +36,10 @@ T_TEST(answers_have_their_size_and_room_to_grow)
     FIELD(tts_recorder_state, reason, 8);
     FIELD(tts_recorder_state, bytes, 208);
     FIELD(tts_recorder_state, reserved, 216);
+    SIZE(tts_publish_state, 320);
+    FIELD(tts_publish_state, events, 256);
+    FIELD(tts_publish_state, unlisted, 264);
+    FIELD(tts_publish_state, reserved, 272);
     SIZE(tts_live, 72);
     FIELD(tts_live, op, 48);
     FIELD(tts_live, reserved, 56);
