@@ -10,7 +10,7 @@
  * Cost: an event takes no lock, allocates nothing and makes no system call.
  * Threads: any thread may post events, as capture.h says. The functions below: any thread, but
  * not in a signal handler.
- * The clock is read without a system call on machines whose processors have a steady counter.
+ * Times are up to some milliseconds old, because an exact clock would take most of the cost.
  * Fork: the child has stopped publishing; the file stays with the parent. If publishing was
  * started by the environment, the child makes a file of its own at its first event, without the
  * buffers of the parent. Only this event makes system calls.

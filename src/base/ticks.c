@@ -35,6 +35,11 @@ uint64_t tts_clock_realtime_ns(void)
     return read_clock(CLOCK_REALTIME);
 }
 
+uint64_t tts_clock_coarse_ns(void)
+{
+    return read_clock(CLOCK_REALTIME_COARSE);
+}
+
 /* Returns whether the counter has a constant rate, at any frequency and in any sleep state. */
 static bool has_steady_counter(void)
 {

@@ -13,6 +13,9 @@ uint64_t tts_ticks_now(void);
  * nanoseconds since 1970. */
 uint64_t tts_clock_ns(void);
 uint64_t tts_clock_realtime_ns(void);
+/* Like tts_clock_realtime_ns(), but up to some milliseconds old, and about eight times as fast.
+ * Makes no system call, whatever the clock of the machine is. */
+uint64_t tts_clock_coarse_ns(void);
 
 /* Returns the length of 2^32 ticks in nanoseconds. The first call in a process measures this
  * length, which takes some milliseconds. */

@@ -5,8 +5,8 @@
 #include "base/heap.h"
 #include "base/mapfile.h"
 #include "base/ticks.h"
+#include "capture/slotindex.h"
 #include "capture/tracker_inside.h"
-#include "model/ledger.h"
 #include "wire/clientwriter.h"
 
 #include <assert.h>
@@ -23,8 +23,6 @@ enum {
     EXIT_TRIES = 1000, /* attempts to end the publisher at exit, one each 0.1 ms */
 };
 static const char default_directory[] = "/dev/shm";
-/* The clock of the events is compared with the real clock this often. */
-static const uint64_t SYNC_NS = 1000 * 1000 * 1000;
 
 /* The index in ops[] of an operation, by its hash. An empty slot has the hash 0. */
 struct published_op {
@@ -38,45 +36,20 @@ struct tts_publisher {
     struct tts_tracker *tracker;
     struct tts_fold *fold;
     struct tts_clientwriter out;
-    /* The buffers in the table. The field `seq` of an entry is the slot of the buffer. The
-     * ledger never has more entries than its live_max, so it never allocates. */
-    struct tts_ledger *listed;
-    uint32_t *free_slots;
-    uint32_t free_count, used_slots; /* slots at or above used_slots were never used */
+    struct tts_slotindex listed; /* the buffers in the table */
     /* Buffers of the fold whose event has this number or a lower one are not counted here. */
     uint64_t first_seq;
     uint64_t dropped, unlisted, unknown_frees;
-    /* The real time is base_ns + (tick - base_ticks) * scale / 2^32. Valid for sync_ticks. */
-    uint64_t base_ns, base_ticks, scale, sync_ticks;
     uint64_t last_hash;
     uint16_t last_op, other_op;
     struct published_op *ops; /* hash table with ops_mask + 1 slots */
     uint32_t ops_mask;
     bool by_environment;
     uint32_t buffer_slots, event_slots;
-    size_t slot_bytes, ops_bytes; /* sizes of free_slots and ops */
+    size_t ops_bytes; /* size of `ops` */
     const struct tts_alloc *alloc, *pages;
     char directory[TTS_CLIENTWRITER_PATH_MAX];
 };
-
-/* --- time ------------------------------------------------------------------------------- */
-
-/* Compares the two clocks. The real clock is read without a system call on a machine whose
- * processors have a steady counter. */
-static TTS_COLD uint64_t sync_clock(struct tts_publisher *p)
-{
-    p->base_ticks = tts_ticks_now();
-    p->base_ns = tts_clock_realtime_ns();
-    return p->base_ns;
-}
-
-static TTS_FORCE_INLINE uint64_t publish_time(struct tts_publisher *p)
-{
-    uint64_t passed = tts_ticks_now() - p->base_ticks;
-    if (TTS_UNLIKELY(passed >= p->sync_ticks))
-        return sync_clock(p);
-    return p->base_ns + (passed * p->scale >> 32);
-}
 
 /* --- operations ------------------------------------------------------------------------- */
 
@@ -132,37 +105,71 @@ static TTS_FORCE_INLINE void add_to_pool(struct tts_clientregion_device *device,
                                          enum tts_pool kind, uint64_t bytes)
 {
     struct tts_clientregion_pool *pool = &device->pools[kind];
-    pool->allocated_bytes += bytes;
-    pool->buffers++;
-    pool->allocs++;
-    if (pool->allocated_bytes > pool->peak_bytes)
-        pool->peak_bytes = pool->allocated_bytes;
+    uint64_t now = tts_clientregion_add(&pool->allocated_bytes, bytes);
+    tts_clientregion_add(&pool->buffers, 1);
+    tts_clientregion_add(&pool->allocs, 1);
+    if (now > pool->peak_bytes)
+        pool->peak_bytes = now;
 }
 
 static TTS_FORCE_INLINE void take_from_pool(struct tts_clientregion_device *device,
                                             enum tts_pool kind, uint64_t bytes)
 {
     struct tts_clientregion_pool *pool = &device->pools[kind];
-    pool->allocated_bytes -= bytes;
-    pool->buffers--;
-    pool->frees++;
+    tts_clientregion_add(&pool->allocated_bytes, 0 - bytes);
+    tts_clientregion_add(&pool->buffers, UINT64_MAX);
+    tts_clientregion_add(&pool->frees, 1);
 }
 
 /* --- buffers ---------------------------------------------------------------------------- */
 
-static TTS_FORCE_INLINE uint8_t device_index(const struct tts_publisher *p,
-                                             const struct tts_clientregion_device *device)
+static TTS_FORCE_INLINE uint16_t device_index(const struct tts_publisher *p,
+                                              const struct tts_clientregion_device *device)
 {
-    return (uint8_t)(device - p->out.devices);
+    return (uint16_t)(device - p->out.devices);
 }
 
-/* Returns a free slot, the one that was used last, because it is in the cache. Returns
- * TTS_LEDGER_NONE if the table is full. */
-static TTS_FORCE_INLINE uint32_t take_table_slot(struct tts_publisher *p)
+/* The place of a buffer in the region and in the index. */
+struct published_key {
+    struct tts_clientregion_device *device; /* NULL if there is no slot for the device */
+    uint32_t *link;
+};
+
+/* Finds the place of a buffer. The place is valid until the next change of the index. */
+static TTS_FORCE_INLINE struct published_key
+find_key_at(struct tts_publisher *p, struct tts_clientregion_device *device, uint64_t id)
 {
-    if (p->free_count > 0)
-        return p->free_slots[--p->free_count];
-    return p->used_slots < p->buffer_slots ? p->used_slots++ : TTS_LEDGER_NONE;
+    struct published_key key = {device, NULL};
+    if (TTS_UNLIKELY(!device))
+        return key;
+    key.link = tts_slotindex_find(&p->listed, device_index(p, device), id);
+    if (*key.link != TTS_SLOTINDEX_NONE)
+        __builtin_prefetch(&p->out.buffers[*key.link], 1);
+    return key;
+}
+
+static TTS_FORCE_INLINE struct published_key find_key(struct tts_publisher *p, uint32_t device,
+                                                      uint64_t id)
+{
+    return find_key_at(p, tts_clientwriter_device(&p->out, device), id);
+}
+
+/* Like find_key(), before the event is folded, so that the caches load while the fold works.
+ * Adds no device, because the fold may drop the event. */
+static TTS_FORCE_INLINE struct published_key find_early(struct tts_publisher *p,
+                                                        uint32_t device, uint64_t id)
+{
+    return find_key_at(p, tts_clientwriter_last(&p->out, device), id);
+}
+
+/* Removes a buffer from the table and the counters. */
+static TTS_FORCE_INLINE void leave_table(struct tts_publisher *p,
+                                         struct tts_clientregion_device *device, uint32_t *link)
+{
+    const struct tts_slotnode *node = &p->listed.nodes[*link];
+    tts_clientwriter_drop_buffer(&p->out, *link);
+    take_from_pool(device, (enum tts_pool)node->pool, node->size_bytes);
+    tts_slotindex_remove(&p->listed, link);
 }
 
 /* Counts a buffer that leaves although it is not in the table. */
@@ -177,45 +184,30 @@ static TTS_COLD void leave_unlisted(struct tts_publisher *p,
 
 /* Counts and lists a buffer that came. buffer->stamp is set here. `left` is a buffer with the
  * same key that was not in the table, or NULL. */
-static TTS_FORCE_INLINE void publish_alloc(struct tts_publisher *p,
+static TTS_FORCE_INLINE void publish_alloc(struct tts_publisher *p, struct published_key key,
                                            struct tts_clientregion_buffer *buffer,
                                            const struct tts_live *left)
 {
-    struct tts_clientregion_device *device = tts_clientwriter_device(&p->out, buffer->device);
+    struct tts_clientregion_device *device = key.device;
     if (TTS_UNLIKELY(!device)) {
         tts_publisher_miss(p, 1);
         return;
     }
     enum tts_pool pool = (enum tts_pool)buffer->pool;
-    struct tts_entry entry = {.id = buffer->id,
-                              .size_bytes = buffer->size_bytes,
-                              .device = device_index(p, device),
-                              .pool = buffer->pool};
     buffer->stamp = p->out.event_count + 1;
-    buffer->time_ns = publish_time(p);
-    uint32_t slot = TTS_LEDGER_NONE;
-    uint32_t place = tts_ledger_find(p->listed, entry.device, entry.id);
+    buffer->time_ns = tts_clock_coarse_ns();
     tts_clientdevice_lock(device);
-    if (TTS_UNLIKELY(place != TTS_LEDGER_NONE)) { /* the program forgot to free this id */
-        struct tts_entry old = tts_ledger_read(p->listed, place);
-        slot = (uint32_t)old.seq;
-        tts_clientwriter_drop_buffer(&p->out, slot);
-        take_from_pool(device, (enum tts_pool)old.pool, old.size_bytes);
-        entry.seq = slot;
-        tts_ledger_replace(p->listed, place, entry);
-    } else {
-        if (TTS_UNLIKELY(left != NULL))
-            leave_unlisted(p, device, left);
-        slot = take_table_slot(p);
-        entry.seq = slot;
-        bool is_new;
-        if (TTS_LIKELY(slot != TTS_LEDGER_NONE))
-            tts_ledger_enter(p->listed, entry, &is_new);
-        else
-            store_unlisted(p, p->unlisted + 1);
-    }
-    if (TTS_LIKELY(slot != TTS_LEDGER_NONE))
+    uint32_t *old = key.link;
+    if (TTS_UNLIKELY(*old != TTS_SLOTINDEX_NONE)) /* the program forgot to free this id */
+        leave_table(p, device, old);
+    else if (TTS_UNLIKELY(left != NULL))
+        leave_unlisted(p, device, left);
+    uint32_t slot = tts_slotindex_add(&p->listed, device_index(p, device), pool, buffer->id,
+                                      buffer->size_bytes);
+    if (TTS_LIKELY(slot != TTS_SLOTINDEX_NONE))
         tts_clientwriter_put_buffer(&p->out, slot, buffer);
+    else
+        store_unlisted(p, p->unlisted + 1);
     add_to_pool(device, pool, buffer->size_bytes);
     tts_clientdevice_unlock(device);
     tts_clientwriter_put_event(&p->out, &(struct tts_clientregion_event){
@@ -239,36 +231,33 @@ static TTS_COLD void count_unknown_free(struct tts_publisher *p)
 
 /* Publishes that a buffer left. `pool` is the pool of the event, for a buffer that is unknown.
  * `left` is the buffer if it was not in the table, or NULL. */
-static TTS_FORCE_INLINE void publish_free(struct tts_publisher *p, uint32_t device_id,
+static TTS_FORCE_INLINE void publish_free(struct tts_publisher *p, struct published_key key,
                                           enum tts_pool pool, uint64_t id, uint16_t op,
                                           const struct tts_live *left)
 {
-    struct tts_clientregion_device *device = tts_clientwriter_device(&p->out, device_id);
+    struct tts_clientregion_device *device = key.device;
     if (TTS_UNLIKELY(!device)) {
         tts_publisher_miss(p, 1);
         return;
     }
-    struct tts_clientregion_event event = {.time_ns = publish_time(p),
+    struct tts_clientregion_event event = {.time_ns = tts_clock_coarse_ns(),
                                            .id = id,
                                            .address = TTS_CLIENTREGION_NO_ADDRESS,
-                                           .device = device_id,
+                                           .device = device->id,
                                            .op = op,
                                            .kind = TTS_CLIENTEVENT_FREE};
-    uint32_t place = tts_ledger_find(p->listed, device_index(p, device), id);
-    if (TTS_LIKELY(place != TTS_LEDGER_NONE)) {
-        struct tts_entry entry = tts_ledger_read(p->listed, place);
-        const struct tts_clientregion_buffer *shown = &p->out.buffers[entry.seq];
+    uint32_t *link = key.link;
+    if (TTS_LIKELY(*link != TTS_SLOTINDEX_NONE)) {
+        const struct tts_slotnode *node = &p->listed.nodes[*link];
+        const struct tts_clientregion_buffer *shown = &p->out.buffers[*link];
         /* These two are copied from the region, because they are only shown. */
         event.address = shown->address;
         event.bank_bytes = shown->bank_bytes;
-        event.size_bytes = entry.size_bytes;
-        pool = (enum tts_pool)entry.pool;
+        event.size_bytes = node->size_bytes;
+        pool = (enum tts_pool)node->pool;
         tts_clientdevice_lock(device);
-        tts_clientwriter_drop_buffer(&p->out, (uint32_t)entry.seq);
-        take_from_pool(device, pool, entry.size_bytes);
+        leave_table(p, device, link);
         tts_clientdevice_unlock(device);
-        p->free_slots[p->free_count++] = (uint32_t)entry.seq;
-        tts_ledger_remove(p->listed, place);
     } else if (left) {
         event.size_bytes = left->size_bytes;
         pool = left->pool;
@@ -331,7 +320,7 @@ static TTS_NOINLINE void publish_rare(struct tts_publisher *p, const struct tts_
                                       uint16_t op)
 {
     struct tts_clientregion_device *device = tts_clientwriter_device(&p->out, event->device);
-    struct tts_clientregion_event out = {.time_ns = publish_time(p),
+    struct tts_clientregion_event out = {.time_ns = tts_clock_coarse_ns(),
                                          .address = TTS_CLIENTREGION_NO_ADDRESS,
                                          .device = event->device,
                                          .op = op};
@@ -447,9 +436,10 @@ enum tts_fold_outcome tts_publisher_fold(struct tts_publisher *p, const struct t
     if (event->kind == TTS_EVENT_ALLOC) {
         struct tts_clientregion_buffer buffer = buffer_in(event, op);
         if (event->size_bytes > 0)
-            publish_alloc(p, &buffer, left);
+            publish_alloc(p, find_key(p, event->device, event->id), &buffer, left);
     } else if (event->kind == TTS_EVENT_FREE) {
-        publish_free(p, event->device, event->pool, event->id, op, left);
+        publish_free(p, find_key(p, event->device, event->id), event->pool, event->id, op,
+                     left);
     } else {
         publish_rare(p, event, op);
     }
@@ -466,6 +456,7 @@ enum tts_fold_outcome tts_publisher_alloc(struct tts_publisher *p, uint32_t devi
         event.bytes_per_bank = bytes_per_bank;
         return tts_publisher_fold(p, &event, 0);
     }
+    struct published_key key = find_early(p, device, id);
     enum tts_fold_outcome outcome =
         tts_fold_alloc(p->fold, device, TTS_POOL_DRAM, id, size_bytes, 0);
     struct tts_clientregion_buffer buffer = {.id = id,
@@ -473,8 +464,10 @@ enum tts_fold_outcome tts_publisher_alloc(struct tts_publisher *p, uint32_t devi
                                              .size_bytes = size_bytes,
                                              .bank_bytes = bytes_per_bank,
                                              .device = device};
+    if (TTS_UNLIKELY(!key.device) && outcome != TTS_FOLD_DROPPED)
+        key = find_key(p, device, id);
     if (TTS_LIKELY(outcome != TTS_FOLD_DROPPED))
-        publish_alloc(p, &buffer, NULL);
+        publish_alloc(p, key, &buffer, NULL);
     else
         tts_publisher_miss(p, 1);
     return outcome;
@@ -489,10 +482,13 @@ enum tts_fold_outcome tts_publisher_free(struct tts_publisher *p, uint32_t devic
         event.size_bytes = size_bytes;
         return tts_publisher_fold(p, &event, 0);
     }
+    struct published_key key = find_early(p, device, id);
     enum tts_fold_outcome outcome =
         tts_fold_free_buffer(p->fold, device, TTS_POOL_DRAM, id, size_bytes);
+    if (TTS_UNLIKELY(!key.device) && outcome != TTS_FOLD_DROPPED)
+        key = find_key(p, device, id);
     if (TTS_LIKELY(outcome != TTS_FOLD_DROPPED))
-        publish_free(p, device, TTS_POOL_DRAM, id, 0, NULL);
+        publish_free(p, key, TTS_POOL_DRAM, id, 0, NULL);
     else
         tts_publisher_miss(p, 1);
     return outcome;
@@ -512,7 +508,7 @@ static void show_live_item(struct tts_publisher *p, const struct tts_item *item)
         .pool = (uint8_t)item->live.pool,
         .flags = item->event.range_count > 0 ? TTS_CLIENTBUFFER_SHARDED : 0,
     };
-    publish_alloc(p, &buffer, NULL);
+    publish_alloc(p, find_key(p, buffer.device, buffer.id), &buffer, NULL);
 }
 
 /* Publishes an item of the state of the fold. The parts and the traces of a mesh are items of
@@ -560,9 +556,7 @@ static void free_publisher(struct tts_publisher *p)
 {
     const struct tts_alloc *alloc = p->alloc, *pages = p->pages;
     tts_forkmark_free(p->home);
-    tts_ledger_free(p->listed);
-    if (p->free_slots)
-        pages->free(pages->ctx, p->free_slots, p->slot_bytes);
+    tts_slotindex_release(&p->listed);
     if (p->ops)
         pages->free(pages->ctx, p->ops, p->ops_bytes);
     alloc->free(alloc->ctx, p, sizeof *p);
@@ -571,11 +565,9 @@ static void free_publisher(struct tts_publisher *p)
 static enum tts_status take_publish_memory(struct tts_publisher *p, struct tts_error *err)
 {
     const struct tts_alloc *pages = p->pages;
-    enum tts_status status =
-        tts_ledger_new(p->buffer_slots, (uintptr_t)p, p->alloc, &p->listed);
-    p->free_slots = pages->alloc(pages->ctx, p->slot_bytes);
+    enum tts_status status = tts_slotindex_init(&p->listed, p->buffer_slots, pages);
     p->ops = pages->alloc(pages->ctx, p->ops_bytes);
-    if (status != TTS_OK || !p->free_slots || !p->ops)
+    if (status != TTS_OK || !p->ops)
         return out_of_publish_memory(err);
     int reason = tts_forkmark_new(&p->home);
     if (reason == ENOMEM)
@@ -604,7 +596,6 @@ static enum tts_status new_publisher(struct tts_tracker *t,
         .alloc = alloc,
         .pages = alloc == tts_alloc_libc() ? tts_alloc_pages() : alloc,
     };
-    p->slot_bytes = p->buffer_slots * sizeof *p->free_slots;
     p->ops_bytes = ((size_t)p->ops_mask + 1) * sizeof *p->ops;
     snprintf(p->directory, sizeof p->directory, "%s",
              config->directory ? config->directory : default_directory);
@@ -613,8 +604,6 @@ static enum tts_status new_publisher(struct tts_tracker *t,
         free_publisher(p);
         return status;
     }
-    p->scale = tts_ticks_scale();
-    p->sync_ticks = (SYNC_NS << 32) / p->scale;
     *out = p;
     return TTS_OK;
 }
@@ -640,12 +629,10 @@ static enum tts_status open_region(struct tts_publisher *p, struct tts_error *er
     if (status != TTS_OK)
         return status;
     memset(p->ops, 0, p->ops_bytes);
-    tts_ledger_reset(p->listed);
-    p->free_count = p->used_slots = 0;
+    tts_slotindex_reset(&p->listed);
     p->dropped = p->unlisted = p->unknown_frees = 0;
     p->last_hash = 0;
     p->last_op = p->other_op = 0;
-    sync_clock(p);
     return TTS_OK;
 }
 

@@ -1,12 +1,10 @@
 #include "wire/clientwriter.h"
 
 #include "base/beside.h"
-#include "base/compiler.h"
 #include "base/error.h"
 #include "base/number.h"
 #include "base/ticks.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -316,10 +314,8 @@ void tts_clientwriter_close(struct tts_clientwriter *w, bool removes, bool is_ch
 
 /* --- changes ---------------------------------------------------------------------------- */
 
-struct tts_clientregion_device *tts_clientwriter_device(struct tts_clientwriter *w, uint32_t id)
+struct tts_clientregion_device *tts_clientwriter_search(struct tts_clientwriter *w, uint32_t id)
 {
-    if (TTS_LIKELY(w->last_device < w->device_count && w->devices[w->last_device].id == id))
-        return &w->devices[w->last_device];
     uint32_t idx = 0;
     while (idx < w->device_count && w->devices[idx].id != id)
         idx++;
@@ -345,43 +341,4 @@ uint32_t tts_clientwriter_add_op(struct tts_clientwriter *w, const char *name)
     w->op_count++;
     __atomic_store_n(&w->header->op_count, w->op_count, __ATOMIC_RELEASE);
     return w->op_count - 1;
-}
-
-void tts_clientwriter_put_buffer(struct tts_clientwriter *w, uint32_t slot,
-                                 const struct tts_clientregion_buffer *buffer)
-{
-    assert(slot < w->buffer_slots && buffer->stamp != 0);
-    struct tts_clientregion_buffer *place = &w->buffers[slot];
-    if (TTS_UNLIKELY(slot >= w->buffer_high)) {
-        w->buffer_high = slot + 1;
-        __atomic_store_n(&w->header->buffer_high, w->buffer_high, __ATOMIC_RELEASE);
-    }
-    /* The stamp of 0 of the last drop comes before the fields. */
-    atomic_thread_fence(memory_order_release);
-    memcpy((char *)place + sizeof place->stamp, (const char *)buffer + sizeof place->stamp,
-           sizeof *place - sizeof place->stamp);
-    __atomic_store_n(&place->stamp, buffer->stamp, __ATOMIC_RELEASE);
-}
-
-void tts_clientwriter_drop_buffer(struct tts_clientwriter *w, uint32_t slot)
-{
-    assert(slot < w->buffer_slots);
-    __atomic_store_n(&w->buffers[slot].stamp, 0, __ATOMIC_RELEASE);
-}
-
-void tts_clientwriter_put_event(struct tts_clientwriter *w,
-                                const struct tts_clientregion_event *event)
-{
-    if (TTS_LIKELY(w->event_slots > 0)) {
-        struct tts_clientregion_event *place =
-            &w->events[w->event_count & (w->event_slots - 1)];
-        __atomic_store_n(&place->stamp, 0, __ATOMIC_RELAXED);
-        atomic_thread_fence(memory_order_release); /* the 0 comes before the fields */
-        memcpy((char *)place + sizeof place->stamp, (const char *)event + sizeof place->stamp,
-               sizeof *place - sizeof place->stamp);
-        __atomic_store_n(&place->stamp, w->event_count + 1, __ATOMIC_RELEASE);
-    }
-    w->event_count++;
-    __atomic_store_n(&w->header->update_ns, event->time_ns, __ATOMIC_RELAXED);
-    __atomic_store_n(&w->header->events, w->event_count, __ATOMIC_RELEASE);
 }

@@ -7,11 +7,13 @@
  * is searched linearly, with the last one first), allocate nothing and make no system call. */
 #pragma once
 
+#include "base/compiler.h"
 #include "base/mapfile.h"
 #include "ttscope/alloc.h"
 #include "ttscope/status.h"
 #include "wire/clientregion.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <sys/types.h>
@@ -70,9 +72,33 @@ tts_clientwriter_open(const struct tts_clientwriter_config *config,
  * is allowed. In the child of a fork call with `is_child`: the file is only unmapped. */
 void tts_clientwriter_close(struct tts_clientwriter *writer, bool removes, bool is_child);
 
-/* Returns the device with this id, which is added if it is new, or NULL if there is no slot. */
-struct tts_clientregion_device *tts_clientwriter_device(struct tts_clientwriter *writer,
+/* Returns the device that was found last if it has this id, otherwise NULL. */
+static TTS_FORCE_INLINE struct tts_clientregion_device *
+tts_clientwriter_last(const struct tts_clientwriter *writer, uint32_t id)
+{
+    struct tts_clientregion_device *last = &writer->devices[writer->last_device];
+    return TTS_LIKELY(writer->last_device < writer->device_count && last->id == id) ? last
+                                                                                    : NULL;
+}
+/* Returns the device with this id, which is added if it is new, or NULL if there is no slot.
+ * tts_clientwriter_device() first tries the device that was found last. */
+struct tts_clientregion_device *tts_clientwriter_search(struct tts_clientwriter *writer,
                                                         uint32_t id);
+static TTS_FORCE_INLINE struct tts_clientregion_device *
+tts_clientwriter_device(struct tts_clientwriter *writer, uint32_t id)
+{
+    struct tts_clientregion_device *last = tts_clientwriter_last(writer, id);
+    return TTS_LIKELY(last != NULL) ? last : tts_clientwriter_search(writer, id);
+}
+
+/* Adds to a number in the file, which only this thread changes. A plain addition may become an
+ * operation on two numbers at a time, which waits for the stores of the last event. */
+static TTS_FORCE_INLINE uint64_t tts_clientregion_add(uint64_t *number, uint64_t add)
+{
+    uint64_t sum = __atomic_load_n(number, __ATOMIC_RELAXED) + add;
+    __atomic_store_n(number, sum, __ATOMIC_RELAXED);
+    return sum;
+}
 
 /* Brackets around a change of the counters of a device. A reader that sees an odd number, or
  * another number after its copy than before, copies again. */
@@ -90,17 +116,73 @@ static inline void tts_clientdevice_unlock(struct tts_clientregion_device *devic
                           memory_order_release);
 }
 
-/* Stores a buffer in a free slot, or frees a slot. `slot` is below buffer_slots. buffer->stamp
- * is the stamp of the slot. */
-void tts_clientwriter_put_buffer(struct tts_clientwriter *writer, uint32_t slot,
-                                 const struct tts_clientregion_buffer *buffer);
-void tts_clientwriter_drop_buffer(struct tts_clientwriter *writer, uint32_t slot);
-
 /* Adds the name of an operation, shortened to its last bytes, and returns its index, or
  * UINT32_MAX if there is no slot. */
 uint32_t tts_clientwriter_add_op(struct tts_clientwriter *writer, const char *name);
 
+/* The next functions store the fields one by one. A copy of a whole struct would wait for the
+ * stores that have just made the struct. */
+
+/* Stores a buffer in a free slot, or frees a slot. `slot` is below buffer_slots. buffer->stamp
+ * is the stamp of the slot. */
+static TTS_FORCE_INLINE void
+tts_clientwriter_put_buffer(struct tts_clientwriter *writer, uint32_t slot,
+                            const struct tts_clientregion_buffer *buffer)
+{
+    assert(slot < writer->buffer_slots && buffer->stamp != 0);
+    struct tts_clientregion_buffer *place = &writer->buffers[slot];
+    if (TTS_UNLIKELY(slot >= writer->buffer_high)) {
+        writer->buffer_high = slot + 1;
+        __atomic_store_n(&writer->header->buffer_high, slot + 1, __ATOMIC_RELEASE);
+    }
+    /* The stamp of 0 of the last drop comes before the fields. */
+    atomic_thread_fence(memory_order_release);
+    place->id = buffer->id;
+    place->address = buffer->address;
+    place->size_bytes = buffer->size_bytes;
+    place->bank_bytes = buffer->bank_bytes;
+    place->time_ns = buffer->time_ns;
+    place->device = buffer->device;
+    place->op = buffer->op;
+    place->pool = buffer->pool;
+    place->flags = buffer->flags;
+    __atomic_store_n(&place->stamp, buffer->stamp, __ATOMIC_RELEASE);
+}
+
+static TTS_FORCE_INLINE void tts_clientwriter_drop_buffer(struct tts_clientwriter *writer,
+                                                          uint32_t slot)
+{
+    assert(slot < writer->buffer_slots);
+    __atomic_store_n(&writer->buffers[slot].stamp, 0, __ATOMIC_RELEASE);
+}
+
 /* Appends an event to the ring (if there is one) and counts it. event->stamp is ignored. Call
  * this last, after the table and the counters were changed. */
-void tts_clientwriter_put_event(struct tts_clientwriter *writer,
-                                const struct tts_clientregion_event *event);
+static TTS_FORCE_INLINE void
+tts_clientwriter_put_event(struct tts_clientwriter *writer,
+                           const struct tts_clientregion_event *event)
+{
+    enum { AHEAD = 4 };
+    uint64_t number = writer->event_count++;
+    if (TTS_LIKELY(writer->event_slots > 0)) {
+        const uint64_t mask = writer->event_slots - 1;
+        struct tts_clientregion_event *place = &writer->events[number & mask];
+        /* The ring is larger than the nearest caches. */
+        __builtin_prefetch(&writer->events[(number + AHEAD) & mask], 1);
+        __atomic_store_n(&place->stamp, 0, __ATOMIC_RELAXED);
+        atomic_thread_fence(memory_order_release); /* the 0 comes before the fields */
+        place->time_ns = event->time_ns;
+        place->id = event->id;
+        place->address = event->address;
+        place->size_bytes = event->size_bytes;
+        place->bank_bytes = event->bank_bytes;
+        place->live_bytes = event->live_bytes;
+        place->device = event->device;
+        place->op = event->op;
+        place->kind = event->kind;
+        place->pool = event->pool;
+        __atomic_store_n(&place->stamp, number + 1, __ATOMIC_RELEASE);
+    }
+    __atomic_store_n(&writer->header->update_ns, event->time_ns, __ATOMIC_RELAXED);
+    __atomic_store_n(&writer->header->events, number + 1, __ATOMIC_RELEASE);
+}
