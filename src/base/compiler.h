@@ -13,6 +13,14 @@
 #define TTS_HIDE(x) __asm__("" : "+r"(x))
 #define TTS_PRINTF(format_idx, first_idx) __attribute__((format(printf, format_idx, first_idx)))
 
+/* Puts the stores before the fence before the stores after it, for readers in other processes.
+ * ThreadSanitizer knows no fences, and sees only threads of its own process. */
+#ifdef __SANITIZE_THREAD__
+#define TTS_STORE_FENCE() __atomic_signal_fence(__ATOMIC_RELEASE)
+#else
+#define TTS_STORE_FENCE() __atomic_thread_fence(__ATOMIC_RELEASE)
+#endif
+
 /* Tells the processor that this thread is waiting. */
 #if defined(__x86_64__) || defined(__i386__)
 #define TTS_PAUSE() __builtin_ia32_pause()

@@ -107,7 +107,7 @@ static inline void tts_clientdevice_lock(struct tts_clientregion_device *device)
     _Atomic uint32_t *lock = (_Atomic uint32_t *)(void *)&device->lock;
     atomic_store_explicit(lock, atomic_load_explicit(lock, memory_order_relaxed) + 1,
                           memory_order_relaxed);
-    atomic_thread_fence(memory_order_release);
+    TTS_STORE_FENCE();
 }
 static inline void tts_clientdevice_unlock(struct tts_clientregion_device *device)
 {
@@ -136,7 +136,7 @@ tts_clientwriter_put_buffer(struct tts_clientwriter *writer, uint32_t slot,
         __atomic_store_n(&writer->header->buffer_high, slot + 1, __ATOMIC_RELEASE);
     }
     /* The stamp of 0 of the last drop comes before the fields. */
-    atomic_thread_fence(memory_order_release);
+    TTS_STORE_FENCE();
     place->id = buffer->id;
     place->address = buffer->address;
     place->size_bytes = buffer->size_bytes;
@@ -170,7 +170,7 @@ tts_clientwriter_put_event(struct tts_clientwriter *writer,
         /* The ring is larger than the nearest caches. */
         __builtin_prefetch(&writer->events[(number + AHEAD) & mask], 1);
         __atomic_store_n(&place->stamp, 0, __ATOMIC_RELAXED);
-        atomic_thread_fence(memory_order_release); /* the 0 comes before the fields */
+        TTS_STORE_FENCE(); /* the 0 comes before the fields */
         place->time_ns = event->time_ns;
         place->id = event->id;
         place->address = event->address;

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/lib.sh"
 
 programs=(test_cpp_adapter_{v1,head} test_cpp_capture test_device_hold test_inbox test_recorder
-    test_recorder_threads test_threads)
+    test_publisher_threads test_recorder_threads test_threads)
 # The long tests with threads, and two long tests in which a recorder's thread creates places.
 long=('*thread*' a_long_recording_goes_from_place_to_place
     keyframes_of_a_black_box_are_whole_again_when_less_lives)

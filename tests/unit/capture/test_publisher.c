@@ -5,8 +5,10 @@
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -469,6 +471,40 @@ T_TEST(a_directory_without_room_is_refused_and_the_program_goes_on)
     T_EQ(rmdir(config.directory), 0); /* no file is left */
     publish(tracker, 4, 4);           /* publishes as soon as there is room */
     tts_tracker_free(tracker);
+}
+
+/* Mounts a file system of 64 KiB on the directory, for this process only. */
+static bool mount_small(const char *directory)
+{
+    return (unshare(CLONE_NEWNS) == 0 || unshare(CLONE_NEWUSER | CLONE_NEWNS) == 0) &&
+           mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
+           mount("none", directory, "tmpfs", 0, "size=64k") == 0;
+}
+
+T_TEST(a_full_file_system_is_refused_with_advice)
+{
+    const char *directory = publish_directory();
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        struct tts_tracker *tracker = tracker_on(NULL);
+        struct tts_publish_config config = {.directory = directory};
+        struct tts_error err = {0};
+        if (!mount_small(directory))
+            _exit(77);
+        bool is_refused = tts_publish_begin(tracker, &config, &err) == TTS_E_IO &&
+                          err.sys_errno == ENOSPC && strstr(err.text, "free some space") &&
+                          strstr(err.text, "ttscope_");
+        config.buffers_max = config.events_max = 16; /* this fits */
+        _exit(is_refused && tts_publish_begin(tracker, &config, &err) == TTS_OK ? 0 : 1);
+    }
+    int status;
+    T_EQ(waitpid(pid, &status, 0), pid);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+        print_message("skipped: the system does not allow a mount\n");
+        return;
+    }
+    T_EQ(status, 0);
 }
 
 /* --- views ------------------------------------------------------------------------------ */
