@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import struct
 import sys
 import tempfile
 import threading
@@ -118,16 +119,30 @@ class PublishTest(unittest.TestCase):
             self.assertEqual([json.loads(line)["sequence"] for line in lines],
                              list(range(len(lines))))
 
-    def test_the_default_file_has_the_pid_in_its_name(self):
-        with tempfile.TemporaryDirectory() as folder:
-            before = os.getcwd()
-            os.chdir(folder)
-            try:
-                with self.publish(to=None) as sampler:
-                    self.wait_for(lambda: sampler.samples >= 1)
-            finally:
-                os.chdir(before)
-            self.assertTrue((Path(folder) / f"ttscope-memory-{os.getpid()}.jsonl").exists())
+    @unittest.skipUnless(os.access("/dev/shm", os.W_OK), "/dev/shm may not be written")
+    def test_without_a_target_the_samples_are_in_the_region_of_the_process(self):
+        with self.publish(to=None) as sampler, self.publish(to=None) as other:
+            self.wait_for(lambda: sampler.samples >= 1 and other.samples >= 1)
+            self.assertTrue(Path(sampler.path).name.startswith(f"ttscope_{os.getpid()}_"))
+            with open(sampler.path, "rb") as file:
+                region = file.read()
+            count, off = struct.unpack_from("<I", region, 260)[0], struct.unpack_from(
+                "<Q", region, 168)[0]
+            self.assertEqual(count, 2)
+            for number in range(count):
+                at = off + 512 * number
+                known, arch = struct.unpack_from("<II", region, at + 8)
+                self.assertEqual((known & 2, arch), (2, 1))
+                self.assertEqual(struct.unpack_from("<II", region, at + 36), (8, 8))
+                for pool, (banks, total, allocated, free, largest) in enumerate(POOLS.values()):
+                    numbers = struct.unpack_from("<QQQQQI", region, at + 80 + 88 * pool + 40)
+                    self.assertGreater(numbers[0], 0)
+                    self.assertEqual(numbers[1:], (total * banks, allocated * banks,
+                                                   free * banks, largest * banks, banks))
+            path = sampler.path
+            other.stop()
+            self.assertTrue(os.path.exists(path))
+        self.assertFalse(os.path.exists(path))
 
     def test_closing_a_device_ends_its_sampler_first(self):
         sampler = self.publish()

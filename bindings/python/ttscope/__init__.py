@@ -18,6 +18,7 @@ device of the library, or from Python::
         t.alloc(id=1, size=8192, pool="DRAM")
 
 ``with ttscope.record("run.tts"):`` writes every event to a file for ``ttscope show``.
+``ttscope.publish()`` shows the program live in ``ttscope top``.
 
 `ttscope.compat` has the interface of tt-train's MemoryUsageTracker. The package needs
 the library libttscope.so. If the library is not found, set TTSCOPE_LIBRARY to its path.
@@ -30,6 +31,7 @@ _selfcheck.run()
 from ._capture import Capture, capture  # noqa: E402
 from ._library import LibraryNotFoundError  # noqa: E402
 from ._mode import NO_DISPATCH, NORMAL, RunMode  # noqa: E402
+from ._publish import Publisher, publish  # noqa: E402
 from ._record import Recorder, RecorderState, record  # noqa: E402
 from ._tracker import Health, Live, Tracker, process_tracker  # noqa: E402
 from ._usage import CorePart, CorePeak, DeviceUsage, Phase, PoolUsage, Usage  # noqa: E402
@@ -37,6 +39,7 @@ from ._usage import CorePart, CorePeak, DeviceUsage, Phase, PoolUsage, Usage  # 
 __version__ = _native.RELEASE
 __all__ = [
     "NORMAL", "NO_DISPATCH", "Capture", "CorePart", "CorePeak", "DeviceUsage", "Health",
-    "LibraryNotFoundError", "Live", "Phase", "PoolUsage", "Recorder", "RecorderState",
-    "RunMode", "Tracker", "Usage", "capture", "process_tracker", "record",
+    "LibraryNotFoundError", "Live", "Phase", "PoolUsage", "Publisher", "Recorder",
+    "RecorderState", "RunMode", "Tracker", "Usage", "capture", "process_tracker", "publish",
+    "record",
 ]

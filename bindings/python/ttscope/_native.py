@@ -1,6 +1,6 @@
 """The ctypes declarations of the library: structs, prototypes, statuses.
 
-The structs repeat include/ttscope/{status,buffer,event,usage,capture,recorder}.h field by field.
+The structs repeat include/ttscope/{status,buffer,event,usage,capture,publish,recorder}.h field by field.
 _selfcheck.py checks that the library uses the same layout.
 """
 
@@ -117,6 +117,28 @@ class RecorderState(ctypes.Structure):
                 ("events", c_uint64), ("bytes", c_uint64), ("reserved", c_uint64 * 6)]
 
 
+class PublishConfig(ctypes.Structure):
+    _fields_ = [("directory", c_char_p), ("buffers_max", c_uint32), ("events_max", c_uint32),
+                ("reserved", c_uint64 * 6)]
+
+
+class PublishPool(ctypes.Structure):
+    _fields_ = [("banks", c_uint32), ("padding", c_uint32), ("total_bytes", c_uint64),
+                ("allocated_bytes", c_uint64), ("free_bytes", c_uint64),
+                ("largest_free_bytes", c_uint64)]
+
+
+class PublishDevice(ctypes.Structure):
+    _fields_ = [("unique_id_known", c_bool), ("arch_known", c_bool), ("unique_id", c_uint64),
+                ("arch", c_int), ("hardware_queues", c_uint32), ("dram_channels", c_uint32),
+                ("grid_columns", c_uint32), ("grid_rows", c_uint32), ("reserved", c_uint64 * 4)]
+
+
+class PublishState(ctypes.Structure):
+    _fields_ = [("path", c_char * 256), ("events", c_uint64), ("unlisted", c_uint64),
+                ("reserved", c_uint64 * 6)]
+
+
 # Name, result, arguments. Opaque objects are c_void_p.
 _PROTOTYPES: List[Tuple[str, Any, List[Any]]] = [
     ("tts_version", c_char_p, []),
@@ -142,6 +164,14 @@ _PROTOTYPES: List[Tuple[str, Any, List[Any]]] = [
     ("tts_phase_name_clip", c_size_t, [c_char_p, c_char_p]),
     ("tts_capture_text", c_size_t, [c_void_p, c_char_p, c_size_t]),
     ("tts_capture_cores_text", c_size_t, [c_void_p, c_char_p, c_size_t]),
+    ("tts_publish_begin", c_int, [c_void_p, POINTER(PublishConfig), POINTER(Error)]),
+    ("tts_publish_end", None, [c_void_p]),
+    ("tts_publish_is_on", c_bool, [c_void_p]),
+    ("tts_publish_pool", c_int,
+     [c_void_p, c_uint32, c_int, POINTER(PublishPool), c_uint64, POINTER(Error)]),
+    ("tts_publish_device", c_int,
+     [c_void_p, c_uint32, POINTER(PublishDevice), POINTER(Error)]),
+    ("tts_publish_get_state", None, [c_void_p, POINTER(PublishState)]),
     ("tts_recorder_begin", c_int,
      [c_void_p, POINTER(RecorderConfig), POINTER(c_void_p), POINTER(Error)]),
     ("tts_recorder_get_state", None, [c_void_p, POINTER(RecorderState)]),

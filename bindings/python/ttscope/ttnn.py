@@ -3,7 +3,7 @@
     import ttnn, ttscope.ttnn
 
     device = ttnn.open_device(device_id=0)
-    sampler = ttscope.ttnn.publish(device, interval=1.0)      # ttscope-memory-<pid>.jsonl
+    sampler = ttscope.ttnn.publish(device, interval=1.0)      # `ttscope top` shows it
     ...
     ttnn.close_device(device)                                 # ends the sampler first
 
@@ -25,9 +25,13 @@ import sys
 import threading
 import time
 import weakref
+from ctypes import byref
 from typing import Any, Callable, Dict, List, Optional, TextIO, Union
 
+from . import _native
 from ._notice import say_once
+from ._publish import Publisher
+from ._tracker import process_tracker
 
 __all__ = ["Sampler", "publish"]
 
@@ -96,6 +100,54 @@ def _pool(ttnn: Any, device: Any, name: str) -> Sample:
     }
 
 
+_ARCHES = {"grayskull": 0, "wormhole": 1, "wormhole_b0": 1, "blackhole": 2, "quasar": 3}
+
+
+class _Region:
+    """Publishes samples in the file of this process, for ``ttscope top``. All chips of a mesh have
+    the same numbers."""
+
+    def __init__(self) -> None:
+        self._tracker = process_tracker()
+        self._publisher = Publisher(self._tracker)
+        self._has_facts = False
+
+    def __call__(self, sample: Sample) -> None:
+        ids = sample["device_ids"]
+        if not ids:
+            raise RuntimeError("the device does not tell its id")
+        for device in ids:
+            if not self._has_facts:
+                self._put_facts(device, sample)
+            for pool in sample["pools"]:
+                self._put_pool(device, pool, sample["interval_seconds"])
+        self._has_facts = True
+
+    def _put_facts(self, device: int, sample: Sample) -> None:
+        facts, error = _native.PublishDevice(), _native.Error()
+        arch = _ARCHES.get(sample["arch"] or "")
+        if arch is not None:
+            facts.arch_known, facts.arch = True, arch
+        if sample["compute_grid"]:
+            facts.grid_columns, facts.grid_rows = sample["compute_grid"]
+        if sample["dram_grid"]:
+            facts.dram_channels = sample["dram_grid"][0] * sample["dram_grid"][1]
+        _native.check(_native.lib.tts_publish_device(self._tracker._ptr, device, byref(facts),
+                                                     byref(error)), error)
+
+    def _put_pool(self, device: int, pool: Sample, interval: float) -> None:
+        error = _native.Error()
+        report = _native.PublishPool(pool["banks"], 0, pool["total"]["bytes"],
+                                     pool["allocated"]["bytes"], pool["free"]["bytes"],
+                                     pool["largest_free"]["bytes"])
+        _native.check(_native.lib.tts_publish_pool(
+            self._tracker._ptr, device, _native.POOL_NUMBERS[pool["pool"]], byref(report),
+            int(interval * 1e9), byref(error)), error)
+
+    def stop(self) -> None:
+        self._publisher.stop()
+
+
 def _hold(device: Any) -> Callable[[], Any]:
     """Returns a function that returns the device, or None if it is gone. Devices of many
     runtimes allow no weak reference: the sampler then keeps the device until stop()."""
@@ -109,7 +161,7 @@ class Sampler:
     """Samples a device until stop(), the end of a `with` block, or the end of the device.
     publish() makes one. Any thread may call stop()."""
 
-    def __init__(self, device: Any, interval: float, target: Target) -> None:
+    def __init__(self, device: Any, interval: float, target: Optional[Target]) -> None:
         self._ttnn = _runtime()
         self._device = _hold(device)
         self._facts = _describe(self._ttnn, device)
@@ -117,7 +169,12 @@ class Sampler:
         self._file: Optional[TextIO] = None
         self._give: Callable[[Sample], None]
         self.path: Optional[str] = None
-        if callable(target):
+        self._region: Optional[_Region] = None
+        if target is None:
+            self._region = _Region()
+            self._give = self._region
+            self.path = self._region._publisher.path
+        elif callable(target):
             self._give = target
         else:
             self.path = os.fspath(target)
@@ -154,6 +211,9 @@ class Sampler:
             if self._file is not None:
                 self._file.close()
                 self._file = None
+            if self._region is not None:
+                self._region.stop()
+                self._region = None
 
     def __enter__(self) -> "Sampler":
         return self
@@ -238,10 +298,10 @@ def publish(device: Any, interval: float = 1.0, to: Optional[Target] = None) -> 
     """Starts a thread that samples the pools of `device` every `interval` seconds (at least
     0.01). The first sample is taken at once.
 
-    `to` is the path of a file that gets one JSON document per line, or a function that is called
-    with each sample on the thread of the sampler. Without `to`, the file is
-    ``ttscope-memory-<pid>.jsonl`` in the current directory. Lines are added to a file that
-    exists.
+    Without `to`, the samples are shown live: ``ttscope top`` reads them from the file of this
+    process in /dev/shm, as after ``ttscope.publish()``. `to` is the path of a file that gets one
+    JSON document per line, or a function that is called with each sample on the thread of the
+    sampler. Lines are added to a file that exists.
 
     Returns the sampler. It holds the device weakly if the runtime allows weak references, and
     ends before ttnn.close_device() or
@@ -256,8 +316,7 @@ def publish(device: Any, interval: float = 1.0, to: Optional[Target] = None) -> 
     if not hasattr(ttnn, "get_memory_view"):
         raise RuntimeError("this version of ttnn has no get_memory_view(), so the memory of "
                            "its devices cannot be sampled")
-    sampler = Sampler(device, float(interval),
-                      to if to is not None else f"ttscope-memory-{os.getpid()}.jsonl")
+    sampler = Sampler(device, float(interval), to)
     _wrap_closers(ttnn)
     _samplers.add(sampler)
     sampler._thread.start()
