@@ -56,7 +56,7 @@ TTS_API void tts_publish_end(struct tts_tracker *tracker);
 TTS_API bool tts_publish_is_on(struct tts_tracker *tracker);
 
 /* One pool of a device, as its allocator reports the pool: bytes of all banks. */
-struct tts_publish_pool {
+struct tts_publish_report {
     uint32_t banks;
     uint32_t padding; /* 0 */
     uint64_t total_bytes, allocated_bytes, free_bytes, largest_free_bytes;
@@ -69,11 +69,11 @@ struct tts_publish_pool {
  * tracker already knows devices_max devices. */
 TTS_API enum tts_status tts_publish_pool(struct tts_tracker *tracker, uint32_t device,
                                          enum tts_pool pool,
-                                         const struct tts_publish_pool *report,
+                                         const struct tts_publish_report *report,
                                          uint64_t period_ns, struct tts_error *err);
 
 /* Facts about a device. 0 means unknown, except for unique_id and arch. */
-struct tts_publish_device {
+struct tts_publish_facts {
     bool unique_id_known, arch_known;
     uint64_t unique_id; /* of the chip, as the runtime names its shared-memory region */
     enum tts_arch arch;
@@ -82,7 +82,7 @@ struct tts_publish_device {
 };
 /* Publishes facts about a device. Errors are those of tts_publish_pool(). */
 TTS_API enum tts_status tts_publish_device(struct tts_tracker *tracker, uint32_t device,
-                                           const struct tts_publish_device *facts,
+                                           const struct tts_publish_facts *facts,
                                            struct tts_error *err);
 
 struct tts_publish_state {

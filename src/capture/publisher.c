@@ -885,7 +885,7 @@ static struct tts_clientregion_device *reported_device(struct tts_tracker *t, ui
 }
 
 static void put_pool_report(struct tts_clientregion_device *device, enum tts_pool kind,
-                            const struct tts_publish_pool *report, uint64_t period_ns)
+                            const struct tts_publish_report *report, uint64_t period_ns)
 {
     struct tts_clientregion_pool *pool = &device->pools[kind];
     uint64_t now = tts_clock_realtime_ns();
@@ -901,7 +901,7 @@ static void put_pool_report(struct tts_clientregion_device *device, enum tts_poo
 }
 
 enum tts_status tts_publish_pool(struct tts_tracker *t, uint32_t device, enum tts_pool pool,
-                                 const struct tts_publish_pool *report, uint64_t period_ns,
+                                 const struct tts_publish_report *report, uint64_t period_ns,
                                  struct tts_error *err)
 {
     if (!t || !report || (int)pool < 0 || pool >= TTS_POOLS)
@@ -919,7 +919,7 @@ enum tts_status tts_publish_pool(struct tts_tracker *t, uint32_t device, enum tt
 }
 
 static void put_device_facts(struct tts_clientregion_device *device,
-                             const struct tts_publish_device *facts)
+                             const struct tts_publish_facts *facts)
 {
     tts_clientdevice_lock(device);
     device->known |= (facts->unique_id_known ? (uint32_t)TTS_CLIENTDEVICE_UNIQUE_ID : 0) |
@@ -943,8 +943,7 @@ static void put_device_facts(struct tts_clientregion_device *device,
 }
 
 enum tts_status tts_publish_device(struct tts_tracker *t, uint32_t device,
-                                   const struct tts_publish_device *facts,
-                                   struct tts_error *err)
+                                   const struct tts_publish_facts *facts, struct tts_error *err)
 {
     if (!t || !facts)
         return tts_error_set(err, TTS_E_INVALID, "the %s",
@@ -974,7 +973,7 @@ void tts_publisher_attached(struct tts_tracker *t, const struct tts_attached *at
     struct tts_clientregion_device *device = reported_device(t, at->id, &status, NULL);
     if (!device)
         return;
-    struct tts_publish_device facts = {.arch_known = true, .arch = chip->arch};
+    struct tts_publish_facts facts = {.arch_known = true, .arch = chip->arch};
     uint32_t banks = known_count(chip, TTS_FACT_DRAM_BANKS);
     uint32_t share = known_count(chip, TTS_FACT_DRAM_CHANNEL_BANKS);
     facts.dram_channels = share > 0 ? banks / share : 0;
@@ -992,7 +991,7 @@ void tts_publisher_show_pool(struct tts_tracker *t, const struct tts_attached *a
     const struct tts_pool_layout *layout = tts_device_layout(at->device, pool);
     if (!layout || !tts_device_stats(at->device, pool, &stats))
         return;
-    struct tts_publish_pool report = {
+    struct tts_publish_report report = {
         .banks = layout->banks,
         .total_bytes = stats.space.total_bytes * layout->banks,
         .allocated_bytes = stats.space.taken_bytes * layout->banks,

@@ -5,10 +5,16 @@
 #include "ttscope/metal.hpp"
 #include "ttscope/ttscope.hpp"
 
+#include "../src/wire/clientregion.h"
+
 #include <atomic>
 #include <barrier>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <new>
+#include <string>
 #include <thread>
 
 using namespace tt::tt_metal;
@@ -898,3 +904,56 @@ T_TEST(threads_that_watch_are_counted_once_each)
     T_EQ(rig.tracker.health().dropped, 0);
     T_TRUE(!GraphTracker::instance().is_enabled());
 }
+
+// ---- publishing ----
+
+#ifndef STANDIN_BARE
+// Reads the first device of a region, as another program does.
+static tts_clientregion_device first_device_in(const tts_publish_state &state)
+{
+    tts_clientregion_device device{};
+    std::FILE *file = std::fopen(state.path, "rb");
+    T_TRUE(file != nullptr);
+    T_EQ(std::fseek(file, TTS_CLIENTREGION_HEADER_BYTES, SEEK_SET), 0);
+    T_EQ(std::fread(&device, sizeof device, 1, file), 1);
+    std::fclose(file);
+    return device;
+}
+
+T_TEST(a_published_tracker_has_the_pools_of_the_allocator)
+{
+    Rig rig;
+    IDevice device(3);
+    Buffer first(&device, BufferType::DRAM, TILE, TILE),
+        l1(&device, BufferType::L1, TILE, TILE);
+    allocate(first);
+    T_EQ(device.allocator()->asked, 0); // the tracker does not publish
+    const std::string directory = std::filesystem::path(t_scratch("cpp")).parent_path();
+    tts_publish_config config{};
+    config.directory = directory.c_str();
+    ttscope::Publisher shown = ttscope::publish(rig.tracker, config);
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    allocate(l1);
+    std::vector<std::unique_ptr<Buffer>> more;
+    for (int i = 0; i < 50; i++) {
+        more.push_back(std::make_unique<Buffer>(&device, BufferType::DRAM, TILE, TILE));
+        allocate(*more.back());
+    }
+    T_TRUE(device.allocator()->asked >= 2 && device.allocator()->asked < 10);
+    const tts_clientregion_device seen = first_device_in(shown.state());
+    const tts_clientregion_pool &dram = seen.pools[TTS_POOL_DRAM];
+    T_EQ(seen.id, 3);
+    T_TRUE(dram.banks == 12 && dram.total_bytes == 12000 && dram.taken_bytes == 3600);
+    T_TRUE(dram.free_bytes == 8400 && dram.largest_free_bytes == 7800);
+    T_EQ(dram.allocated_bytes, 51 * TILE);
+    T_EQ(seen.period_ns, 100000000);
+    T_EQ(seen.arch, TTS_ARCH_BLACKHOLE);
+    T_TRUE(seen.hardware_queues == 2 && seen.dram_channels == 8 && seen.grid_columns == 13);
+    device.allocator()->is_closed = true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(120));
+    deallocate(first);
+    T_EQ(rig.watching->lost(), 0);
+    shown.end();
+    T_EQ(shown.state().path[0], '\0');
+}
+#endif

@@ -2,6 +2,7 @@
 #include "ttscope/ttscope.hpp"
 
 #include <atomic>
+#include <fstream>
 #include <stdexcept>
 #include <thread>
 
@@ -619,4 +620,37 @@ T_TEST(a_recorder_that_cannot_begin_says_why)
         is_thrown = error.status() == TTS_E_BUSY;
     }
     T_TRUE(is_thrown);
+}
+
+T_TEST(a_publisher_shows_the_program_until_its_end)
+{
+    const std::string file = t_scratch("shown");
+    const std::string directory = file.substr(0, file.rfind('/'));
+    tts_publish_config config{};
+    config.directory = directory.c_str();
+    Tracker tracker;
+    std::string path;
+    {
+        ttscope::Publisher shown = ttscope::publish(tracker, config);
+        ttscope::Publisher joined = ttscope::publish(tracker);
+        dram(tracker, 1, 100);
+        path = shown.state().path;
+        T_EQ(shown.state().events, 1);
+        T_EQ(path.rfind(directory + "/ttscope_", 0), 0);
+        T_TRUE(file_bytes(path) > 4096);
+        joined.end();
+        T_TRUE(tracker.is_on());
+        ttscope::Publisher moved(std::move(shown));
+        T_TRUE(tracker.is_on());
+    }
+    T_TRUE(!tracker.is_on());
+    T_TRUE(!std::ifstream(path).good());
+    tts_status status = TTS_OK;
+    config.directory = "/nowhere";
+    try {
+        ttscope::Publisher refused(tracker, config);
+    } catch (const Error &error) {
+        status = error.status();
+    }
+    T_EQ(status, TTS_E_IO);
 }

@@ -18,6 +18,12 @@
 // had. NO_DISPATCH of a ttscope::Capture holds back only modelled devices that are attached;
 // NO_DISPATCH of a ttscope::MemoryUsageTracker also holds back the runtime (hold.hpp).
 //
+// While the tracker publishes (publish.h), the pools of the runtime's allocator are published
+// too: banks, total, allocated, free and largest block, as the allocator reports them at an
+// event. A report reads all blocks, so each pool of a device is read at most once in 100 ms.
+// After a pause, the report is therefore up to 100 ms older than the last event, or lacks the
+// effect of the last free.
+//
 // The runtime counts chips and meshes from 0. A chip keeps its id in the tracker; a mesh has
 // its id with kMesh set. If the devices of a runtime do not know their mesh, all have plain
 // ids: then a device with buffers and no circular buffers is treated as the mesh of the chips,
@@ -31,11 +37,15 @@
 #pragma once
 
 #include "ttscope/capture.h"
+#include "ttscope/publish.h"
 
 #if __has_include(<tt-metalium/graph_tracking.hpp>)
 #include <tt-metalium/graph_tracking.hpp>
 #else
 #error "ttscope/metal.hpp needs tt-metal's headers: add the directory of tt-metalium/ with -I"
+#endif
+#if __has_include(<tt-metalium/allocator.hpp>)
+#include <tt-metalium/allocator.hpp>
 #endif
 #if __has_include(<tt-metalium/device.hpp>)
 #include <tt-metalium/device.hpp>
@@ -63,6 +73,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <ctime>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -243,6 +254,54 @@ template <class B> void add_request(tts_event &event, const B &buffer) noexcept
     }
 }
 
+// ---- the allocator of a device ----
+
+// Fills the report of a pool. Returns false if the runtime has no such question.
+template <class D, class Type>
+bool report_of([[maybe_unused]] const D &device, [[maybe_unused]] Type type,
+               [[maybe_unused]] tts_publish_report &report)
+{
+    if constexpr (requires {
+                      device.allocator()->get_statistics(type).total_allocatable_size_bytes;
+                      device.allocator()->get_num_banks(type);
+                  }) {
+        const auto &allocator = device.allocator();
+        const auto per_bank = allocator->get_statistics(type);
+        const auto banks = static_cast<std::uint64_t>(allocator->get_num_banks(type));
+        report.banks = static_cast<std::uint32_t>(banks);
+        report.total_bytes = banks * per_bank.total_allocatable_size_bytes;
+        report.allocated_bytes = banks * per_bank.total_allocated_bytes;
+        report.free_bytes = banks * per_bank.total_free_bytes;
+        report.largest_free_bytes = banks * per_bank.largest_free_block_bytes;
+        return true;
+    } else {
+        return false;
+    }
+}
+
+// Returns the facts of a device, as far as the runtime tells them.
+template <class D> tts_publish_facts facts_of([[maybe_unused]] const D &device)
+{
+    tts_publish_facts facts{};
+    if constexpr (requires { static_cast<int>(device.arch()); }) {
+        // The runtime counts the architectures from 1.
+        const int arch = static_cast<int>(device.arch()) - 1;
+        facts.arch_known = arch >= TTS_ARCH_GRAYSKULL && arch <= TTS_ARCH_QUASAR;
+        if (facts.arch_known)
+            facts.arch = static_cast<tts_arch>(arch);
+    }
+    if constexpr (requires { static_cast<std::uint32_t>(device.num_hw_cqs()); })
+        facts.hardware_queues = static_cast<std::uint32_t>(device.num_hw_cqs());
+    if constexpr (requires { static_cast<std::uint32_t>(device.num_dram_channels()); })
+        facts.dram_channels = static_cast<std::uint32_t>(device.num_dram_channels());
+    if constexpr (requires { device.compute_with_storage_grid_size().x; }) {
+        const auto grid = device.compute_with_storage_grid_size();
+        facts.grid_columns = static_cast<std::uint32_t>(grid.x);
+        facts.grid_rows = static_cast<std::uint32_t>(grid.y);
+    }
+    return facts;
+}
+
 // ---- state shared by all threads of a tracker ----
 
 // Converts events of the runtime to events of a tracker. Any thread may call any function. A
@@ -307,6 +366,8 @@ class Recorder
         if (kind == TTS_EVENT_ALLOC)
             add_request(event, buffer);
         post(event);
+        if (device && is_due(place.id, pool))
+            show(*device, place.id, pool, buffer.buffer_type());
     }
 
     template <class C, class D>
@@ -499,6 +560,43 @@ class Recorder
         }
     }
 
+    // ---- publishing ----
+
+    static constexpr std::uint64_t kPeriod = 100 * 1000 * 1000;
+    static constexpr std::size_t kTurns = 64;
+
+    // Returns true at most once in kPeriod for a pool of a device. Two devices with the same
+    // remainder share their turns.
+    bool is_due(std::uint32_t id, tts_pool pool) noexcept
+    {
+        timespec time{};
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time);
+        const std::uint64_t now = static_cast<std::uint64_t>(time.tv_sec) * 1000000000 +
+                                  static_cast<std::uint64_t>(time.tv_nsec);
+        std::atomic<std::uint64_t> &due = due_[id % kTurns][pool];
+        std::uint64_t at = due.load(std::memory_order_relaxed);
+        return now >= at &&
+               due.compare_exchange_strong(at, now + kPeriod, std::memory_order_relaxed);
+    }
+
+    // Publishes what the allocator of a device reports. A runtime that cannot tell changes
+    // nothing, and no event is lost.
+    template <class D, class Type>
+    void show(const D &device, std::uint32_t id, tts_pool pool, Type type) noexcept
+    {
+        if (!tts_publish_is_on(tracker_))
+            return;
+        try {
+            tts_publish_report report{};
+            if (!report_of(device, type, report))
+                return;
+            const tts_publish_facts facts = facts_of(device);
+            tts_publish_device(tracker_, id, &facts, nullptr);
+            tts_publish_pool(tracker_, id, pool, &report, kPeriod, nullptr);
+        } catch (...) {
+        }
+    }
+
     // ---- known devices ----
 
     // Returns a known device, or NULL if it had no event or its slot was reused.
@@ -615,6 +713,8 @@ class Recorder
     std::atomic<std::uint64_t> lost_{0}, widened_{0}, refusals_{0};
     std::atomic<std::uint64_t> last_buffer_{kNone};
     std::array<Known, 64> known_;
+    // When each pool is read again, by the id of its device.
+    std::array<std::array<std::atomic<std::uint64_t>, TTS_POOLS>, kTurns> due_{};
     std::atomic<std::size_t> met_{0}; // slots given to devices so far
     std::mutex meeting_;
 };

@@ -1,5 +1,5 @@
 // ttscope.hpp: the tracker for C++17: the memory use of each phase of a program. One header
-// over ttscope/capture.h, which explains the figures, and ttscope/recorder.h.
+// over ttscope/capture.h, which explains the figures, ttscope/recorder.h and ttscope/publish.h.
 //
 // Everything here that can fail throws Error, except events: they are noexcept and return a
 // status that may be ignored, because the tracker counts the events that it drops or refuses
@@ -20,6 +20,7 @@
 #pragma once
 
 #include "ttscope/capture.h"
+#include "ttscope/publish.h"
 #include "ttscope/recorder.h"
 
 #if !defined(TTSCOPE_NO_METAL) && __cplusplus >= 202002L &&                                    \
@@ -138,6 +139,13 @@ struct EndRecorder {
     {
         if (tts_recorder_end(recorder, nullptr, nullptr) != TTS_OK)
             return;
+    }
+};
+
+struct EndPublish {
+    void operator()(tts_tracker *tracker) const noexcept
+    {
+        tts_publish_end(tracker);
     }
 };
 
@@ -602,6 +610,50 @@ class Recorder
     std::unique_ptr<tts_recorder, detail::EndRecorder> recorder_;
     tts_recorder_state last_{};
 };
+
+// Shows the memory use of a program live in `ttscope top`, until end() or the destructor. If
+// the tracker publishes already (TTSCOPE=1 in the environment), the publisher joins and ends
+// nothing. The tracker outlives the publisher. One thread at a time.
+class Publisher
+{
+  public:
+    explicit Publisher(const Tracker &tracker, const tts_publish_config &config = {})
+        : tracker_(tracker.get())
+    {
+        tts_error error{};
+        const tts_status status = tts_publish_begin(tracker_, &config, &error);
+        if (status == TTS_E_BUSY)
+            return;
+        detail::check(status, error);
+        publisher_.reset(tracker_);
+    }
+    Publisher(Publisher &&other) noexcept = default;
+    Publisher &operator=(Publisher &&other) noexcept = default;
+
+    // Returns the file and the number of events. The path is "" after the end.
+    tts_publish_state state() const noexcept
+    {
+        tts_publish_state state{};
+        tts_publish_get_state(tracker_, &state);
+        return state;
+    }
+    // Stops to publish and removes the file. A second end() does nothing.
+    void end() noexcept
+    {
+        publisher_.reset();
+    }
+
+  private:
+    tts_tracker *tracker_;
+    std::unique_ptr<tts_tracker, detail::EndPublish> publisher_;
+};
+
+// Shows this program live as long as the result exists: auto shown = ttscope::publish();
+[[nodiscard]] inline Publisher publish(const Tracker &tracker = Tracker::process(),
+                                       const tts_publish_config &config = {})
+{
+    return Publisher(tracker, config);
+}
 
 // ---- with the published names ----
 

@@ -122,13 +122,13 @@ class PublishConfig(ctypes.Structure):
                 ("reserved", c_uint64 * 6)]
 
 
-class PublishPool(ctypes.Structure):
+class PublishReport(ctypes.Structure):
     _fields_ = [("banks", c_uint32), ("padding", c_uint32), ("total_bytes", c_uint64),
                 ("allocated_bytes", c_uint64), ("free_bytes", c_uint64),
                 ("largest_free_bytes", c_uint64)]
 
 
-class PublishDevice(ctypes.Structure):
+class PublishFacts(ctypes.Structure):
     _fields_ = [("unique_id_known", c_bool), ("arch_known", c_bool), ("unique_id", c_uint64),
                 ("arch", c_int), ("hardware_queues", c_uint32), ("dram_channels", c_uint32),
                 ("grid_columns", c_uint32), ("grid_rows", c_uint32), ("reserved", c_uint64 * 4)]
@@ -168,9 +168,9 @@ _PROTOTYPES: List[Tuple[str, Any, List[Any]]] = [
     ("tts_publish_end", None, [c_void_p]),
     ("tts_publish_is_on", c_bool, [c_void_p]),
     ("tts_publish_pool", c_int,
-     [c_void_p, c_uint32, c_int, POINTER(PublishPool), c_uint64, POINTER(Error)]),
+     [c_void_p, c_uint32, c_int, POINTER(PublishReport), c_uint64, POINTER(Error)]),
     ("tts_publish_device", c_int,
-     [c_void_p, c_uint32, POINTER(PublishDevice), POINTER(Error)]),
+     [c_void_p, c_uint32, POINTER(PublishFacts), POINTER(Error)]),
     ("tts_publish_get_state", None, [c_void_p, POINTER(PublishState)]),
     ("tts_recorder_begin", c_int,
      [c_void_p, POINTER(RecorderConfig), POINTER(c_void_p), POINTER(Error)]),

@@ -124,7 +124,7 @@ class _Region:
         self._has_facts = True
 
     def _put_facts(self, device: int, sample: Sample) -> None:
-        facts, error = _native.PublishDevice(), _native.Error()
+        facts, error = _native.PublishFacts(), _native.Error()
         arch = _ARCHES.get(sample["arch"] or "")
         if arch is not None:
             facts.arch_known, facts.arch = True, arch
@@ -137,7 +137,7 @@ class _Region:
 
     def _put_pool(self, device: int, pool: Sample, interval: float) -> None:
         error = _native.Error()
-        report = _native.PublishPool(pool["banks"], 0, pool["total"]["bytes"],
+        report = _native.PublishReport(pool["banks"], 0, pool["total"]["bytes"],
                                      pool["allocated"]["bytes"], pool["free"]["bytes"],
                                      pool["largest_free"]["bytes"])
         _native.check(_native.lib.tts_publish_pool(

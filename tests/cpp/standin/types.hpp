@@ -55,6 +55,35 @@ namespace distributed
 class MeshDevice;
 }
 
+#ifndef STANDIN_BARE
+// What the allocator of a device reports about one bank.
+struct Statistics {
+    std::size_t total_allocatable_size_bytes = 0, total_allocated_bytes = 0,
+                total_free_bytes = 0, largest_free_block_bytes = 0;
+};
+
+class Allocator
+{
+  public:
+    Statistics get_statistics(const BufferType &type) const
+    {
+        asked++;
+        if (is_closed)
+            throw std::runtime_error("closed");
+        return type == BufferType::DRAM ? dram : Statistics{};
+    }
+    std::uint32_t get_num_banks(const BufferType &) const
+    {
+        return 12;
+    }
+    Statistics dram{1000, 300, 700, 650};
+    bool is_closed = false;
+    mutable int asked = 0;
+};
+
+enum class ARCH { Invalid, GRAYSKULL, WORMHOLE_B0, BLACKHOLE, QUASAR };
+#endif
+
 class IDevice
 {
   public:
@@ -75,9 +104,32 @@ class IDevice
     }
     std::weak_ptr<distributed::MeshDevice> mesh;
     bool asking_throws = false;
+    const std::unique_ptr<Allocator> &allocator() const
+    {
+        return allocator_;
+    }
+    ARCH arch() const
+    {
+        return ARCH::BLACKHOLE;
+    }
+    std::uint8_t num_hw_cqs() const
+    {
+        return 2;
+    }
+    int num_dram_channels() const
+    {
+        return 8;
+    }
+    CoreCoord compute_with_storage_grid_size() const
+    {
+        return {13, 10};
+    }
 #endif
 
   private:
+#ifndef STANDIN_BARE
+    std::unique_ptr<Allocator> allocator_ = std::make_unique<Allocator>();
+#endif
     int id_;
 };
 

@@ -20,11 +20,11 @@ T_TEST(configurations_have_their_size_and_room_to_grow)
     SIZE(tts_publish_config, 64);
     FIELD(tts_publish_config, events_max, 12);
     FIELD(tts_publish_config, reserved, 16);
-    SIZE(tts_publish_pool, 40);
-    FIELD(tts_publish_pool, largest_free_bytes, 32);
-    SIZE(tts_publish_device, 72);
-    FIELD(tts_publish_device, grid_rows, 32);
-    FIELD(tts_publish_device, reserved, 40);
+    SIZE(tts_publish_report, 40);
+    FIELD(tts_publish_report, largest_free_bytes, 32);
+    SIZE(tts_publish_facts, 72);
+    FIELD(tts_publish_facts, grid_rows, 32);
+    FIELD(tts_publish_facts, reserved, 40);
 }
 
 T_TEST(answers_have_their_size_and_room_to_grow)

@@ -434,8 +434,8 @@ T_TEST(bad_arguments_are_refused)
     T_STR_EQ(err.text, "buffers_max is 16777217, but the maximum is 16777216");
     config = (struct tts_publish_config){.events_max = (1 << 24) + 1};
     T_EQ(tts_publish_begin(tracker, &config, &err), TTS_E_RANGE);
-    struct tts_publish_pool report = {.banks = 1};
-    struct tts_publish_device facts = {0};
+    struct tts_publish_report report = {.banks = 1};
+    struct tts_publish_facts facts = {0};
     T_EQ(tts_publish_pool(NULL, 0, TTS_POOL_L1, &report, 0, &err), TTS_E_INVALID);
     T_EQ(tts_publish_pool(tracker, 0, TTS_POOL_L1, NULL, 0, &err), TTS_E_INVALID);
     T_EQ(tts_publish_pool(tracker, 0, TTS_POOLS, &report, 0, &err), TTS_E_INVALID);
@@ -512,17 +512,17 @@ T_TEST(a_full_file_system_is_refused_with_advice)
 T_TEST(reports_of_an_allocator_and_facts_are_published)
 {
     struct tts_tracker *tracker = published(FEW, RING);
-    struct tts_publish_pool report = {.banks = 12,
-                                      .total_bytes = 1200,
-                                      .allocated_bytes = 240,
-                                      .free_bytes = 960,
-                                      .largest_free_bytes = 600};
-    struct tts_publish_device facts = {.unique_id_known = true,
-                                       .unique_id = 0,
-                                       .arch_known = true,
-                                       .arch = TTS_ARCH_WORMHOLE,
-                                       .grid_columns = 8,
-                                       .grid_rows = 7};
+    struct tts_publish_report report = {.banks = 12,
+                                        .total_bytes = 1200,
+                                        .allocated_bytes = 240,
+                                        .free_bytes = 960,
+                                        .largest_free_bytes = 600};
+    struct tts_publish_facts facts = {.unique_id_known = true,
+                                      .unique_id = 0,
+                                      .arch_known = true,
+                                      .arch = TTS_ARCH_WORMHOLE,
+                                      .grid_columns = 8,
+                                      .grid_rows = 7};
     T_EQ(tts_publish_pool(tracker, 5, TTS_POOL_DRAM, &report, 1000, NULL), TTS_OK);
     T_EQ(tts_publish_device(tracker, 5, &facts, NULL), TTS_OK);
     struct tts_clientregion_device device = device_in(tracker, 5);
