@@ -62,16 +62,19 @@ static inline struct seen_region see_tracker(struct tts_tracker *tracker)
     return seen;
 }
 
-/* Copies a device between two reads of the same even number. Returns false if the writer was
- * faster each time. */
+/* Copies a device between two reads of the same even number. Copies two parts, so that a writer
+ * without the lock is noticed. Returns false if the writer was faster each time. */
 static inline bool see_device(const struct seen_region *seen, uint32_t idx,
                               struct tts_clientregion_device *out)
 {
+    enum { FIRST_PART = 192 };
     uint64_t off = seen->header.devices_off + idx * sizeof *out;
     for (int i = 0; i < 100; i++) {
         uint32_t before, after;
         if (!read_part(seen->fd, &before, sizeof before, off) ||
-            !read_part(seen->fd, out, sizeof *out, off) ||
+            !read_part(seen->fd, out, FIRST_PART, off) ||
+            !read_part(seen->fd, (char *)out + FIRST_PART, sizeof *out - FIRST_PART,
+                       off + FIRST_PART) ||
             !read_part(seen->fd, &after, sizeof after, off))
             return false;
         if (before == after && before % 2 == 0)

@@ -10,10 +10,11 @@ enum {
     WRITERS = 4,
     DEVICES = 3,
     HELD = 50,
-    STEPS = 20000,
+    STEPS = 40000,
     SIZE = 4096,
     TABLE = 128,
-    RING = 64
+    RING = 64,
+    DEVICE_LOOKS = 100
 };
 
 /* Every buffer has SIZE bytes, and its address and its bank bytes follow from its id. */
@@ -109,8 +110,8 @@ static void look_once(struct seen_region *seen, struct looks *looks)
     struct tts_clientregion_buffer buffer;
     struct tts_clientregion_event event;
     looks->is_torn |= !see_header(seen);
-    for (uint32_t i = 0; i < seen->header.device_count; i++) {
-        if (!see_device(seen, i, &device))
+    for (uint32_t i = 0; i < DEVICE_LOOKS * seen->header.device_count; i++) {
+        if (!see_device(seen, i % seen->header.device_count, &device))
             continue; /* the writer was faster 100 times */
         looks->is_torn |= !is_device_whole(&device);
         looks->devices++;
