@@ -33,7 +33,7 @@ static void add_request(struct tts_event *event, const struct tts_buffer *buffer
 
 /* Publishes the state of a pool. The device belongs to this thread, so the thread reads the
  * device before another thread changes it. */
-static void show_pool(const struct tts_attached *at, enum tts_pool pool)
+static void show_attached_pool(const struct tts_attached *at, enum tts_pool pool)
 {
     if (atomic_load_explicit(&at->tracker->is_published, memory_order_relaxed))
         tts_publisher_show_pool(at->tracker, at, pool);
@@ -56,7 +56,7 @@ static void post_buffer(const struct tts_attached *at, enum tts_event_kind kind,
     if (kind == TTS_EVENT_ALLOC)
         add_request(&event, buffer, told->request);
     post(at, event);
-    show_pool(at, buffer->pool);
+    show_attached_pool(at, buffer->pool);
 }
 
 static void on_event(void *ctx, const struct tts_device_event *event)
@@ -138,7 +138,7 @@ enum tts_status tts_tracker_attach(struct tts_tracker *t, struct tts_device *dev
     }
     tts_tracker_leave(t);
     for (int pool = 0; at && pool < TTS_POOLS; pool++)
-        show_pool(at, (enum tts_pool)pool);
+        show_attached_pool(at, (enum tts_pool)pool);
     return status;
 }
 

@@ -918,8 +918,8 @@ enum tts_status tts_publish_pool(struct tts_tracker *t, uint32_t device, enum tt
     return status;
 }
 
-static void put_device_facts(struct tts_clientregion_device *device,
-                             const struct tts_publish_facts *facts)
+static void put_published_facts(struct tts_clientregion_device *device,
+                                const struct tts_publish_facts *facts)
 {
     tts_clientdevice_lock(device);
     device->known |= (facts->unique_id_known ? (uint32_t)TTS_CLIENTDEVICE_UNIQUE_ID : 0) |
@@ -952,7 +952,7 @@ enum tts_status tts_publish_device(struct tts_tracker *t, uint32_t device,
     tts_tracker_enter(t);
     struct tts_clientregion_device *at = reported_device(t, device, &status, err);
     if (at)
-        put_device_facts(at, facts);
+        put_published_facts(at, facts);
     tts_tracker_leave(t);
     return status;
 }
@@ -981,7 +981,7 @@ void tts_publisher_attached(struct tts_tracker *t, const struct tts_attached *at
         facts.grid_columns = TTS_GRID_COLUMNS(grid->value);
         facts.grid_rows = TTS_GRID_ROWS(grid->value);
     }
-    put_device_facts(device, &facts);
+    put_published_facts(device, &facts);
 }
 
 void tts_publisher_show_pool(struct tts_tracker *t, const struct tts_attached *at,

@@ -192,8 +192,8 @@ static void lay_out(struct tts_clientregion_header *header,
 
 /* Reserves and maps the whole file, so that no later write can fail or fault. Returns 0 or an
  * errno value. */
-static int map_region(struct tts_clientwriter *w, int fd,
-                      const struct tts_clientregion_header *header)
+static int map_new_region(struct tts_clientwriter *w, int fd,
+                          const struct tts_clientregion_header *header)
 {
     struct stat info;
     int reason = fchmod(fd, 0600) == 0 && fstat(fd, &info) == 0 ? 0 : errno;
@@ -258,7 +258,7 @@ static int make_region(struct tts_clientwriter *w, const struct tts_clientregion
         reason = tts_beside_create(w->path, O_RDWR, temporary, &fd);
     if (reason != 0)
         return reason;
-    reason = map_region(w, fd, header);
+    reason = map_new_region(w, fd, header);
     if (reason == 0)
         reason = name_region(w, fd, temporary, header->writer == TTS_CLIENTREGION_BY_SERVER);
     if (reason != 0) {
