@@ -45,6 +45,7 @@ void tts_hostview_release(struct tts_hostview *view)
     free_list(alloc, view->nodes, view->node_capacity * sizeof *view->nodes);
     free_list(alloc, view->regions, view->region_capacity * sizeof *view->regions);
     free_list(alloc, view->buffers, view->buffers_capacity * sizeof *view->buffers);
+    free_list(alloc, view->clients, view->client_capacity * sizeof *view->clients);
     free_list(alloc, view->views, view->view_capacity * sizeof *view->views);
     free_list(alloc, view->processes, view->process_capacity * sizeof *view->processes);
     tts_hostview_init(view, alloc);
@@ -62,6 +63,8 @@ void tts_hostview_reset(struct tts_hostview *view)
     view->region_capacity = old.region_capacity;
     view->buffers = old.buffers;
     view->buffers_capacity = old.buffers_capacity;
+    view->clients = old.clients;
+    view->client_capacity = old.client_capacity;
     view->views = old.views;
     view->view_capacity = old.view_capacity;
     view->processes = old.processes;
@@ -117,6 +120,15 @@ struct tts_seenbuffers *tts_hostview_add_buffers(struct tts_hostview *view)
     void *item = append_item(view->alloc, &items, &view->buffers_count, &view->buffers_capacity,
                              sizeof *view->buffers);
     view->buffers = items;
+    return item;
+}
+
+struct tts_seenclient *tts_hostview_add_client(struct tts_hostview *view)
+{
+    void *items = view->clients;
+    void *item = append_item(view->alloc, &items, &view->client_count, &view->client_capacity,
+                             sizeof *view->clients);
+    view->clients = items;
     return item;
 }
 

@@ -30,6 +30,8 @@ enum {
     TTS_HOSTVIEW_SLOTS = 64,
     TTS_HOSTVIEW_HOLDERS_MAX = 64,
     TTS_HOSTVIEW_MESH_DEVICES_MAX = 256,
+    TTS_HOSTVIEW_CLIENTS_MAX = 1024,
+    TTS_SIZECLASSES = 48,
 };
 
 /* What a number of bytes counts. The first four are the pools, in the order of enum tts_pool.
@@ -154,9 +156,37 @@ struct tts_seenpool {
     uint64_t buffers;
 };
 
+/* A program that publishes its memory in a region of its own (wire/clientregion.h), or a
+ * program for which a server does. */
+struct tts_seenclient {
+    enum tts_seenregion_state state; /* the facts after `file_bytes` need TTS_SEENREGION_READ */
+    int sys_errno;                   /* with TTS_SEENREGION_FAILED */
+    char file[TTS_HOSTVIEW_NAME_MAX + 32]; /* name of the file */
+    uint32_t owner_uid;                    /* of the file */
+    uint64_t file_bytes;
+    uint32_t pid;        /* as this process numbers it; 0: it cannot be seen from here */
+    uint32_t pid_inside; /* as the program numbers itself */
+    uint64_t start_ticks, namespace_id;
+    char comm[TTS_HOSTVIEW_NAME_MAX];
+    bool is_alive;     /* false: the file is a left-over of a process that has ended */
+    bool is_judged;    /* false: nobody here can say whether the process is alive */
+    bool is_boot_old;  /* the file is from before the last boot */
+    bool by_server;    /* a server writes the file */
+    bool is_sampled;   /* the program reads its allocator from time to time */
+    bool has_table;    /* the live buffers are listed */
+    uint64_t events;   /* published so far */
+    uint64_t dropped;  /* events that the program did not count */
+    uint64_t unlisted; /* live buffers that are counted, but not listed */
+    uint64_t unknown_frees;
+    uint64_t update_ns;            /* time of the last event, since 1970; 0: none yet */
+    size_t first_view, view_count; /* its devices in `views` of the host view */
+    size_t views_left_out;         /* devices that changed during each attempt to read them */
+};
+
 /* A device, as a process with an allocator reports the device. */
 struct tts_seenview {
-    uint32_t pid; /* process that reports, as this process numbers it */
+    uint32_t pid;    /* process that reports, as this process numbers it */
+    size_t client_1; /* 1 + index in `clients`; 0: not from a region of a program */
     bool unique_id_known, arch_known, queues_known, channels_known, grid_known;
     uint64_t unique_id;
     uint32_t logical_id;
@@ -167,6 +197,18 @@ struct tts_seenview {
     uint64_t cb_bytes;
     bool period_known; /* sampled, not reported at each change */
     uint64_t period_ns;
+    /* What a program counts itself, whether or not its allocator reports. Bytes are requested
+     * bytes on one chip. */
+    bool counted_known, kernel_known, mesh_known, trace_known, classes_known;
+    uint64_t counted_bytes[TTS_POOLS], counted_buffers[TTS_POOLS], peak_bytes[TTS_POOLS];
+    uint64_t allocs[TTS_POOLS], frees[TTS_POOLS];
+    uint64_t kernel_bytes;
+    uint32_t mesh;        /* the device is a chip of this mesh, whose buffers count here too */
+    uint32_t trace_depth; /* above 0: a trace is being captured */
+    uint64_t traces;      /* captures that have ended */
+    /* The listed live buffers by size: class c has sizes from 2^c to 2^(c + 1) - 1, and the
+     * last class has all larger ones. */
+    uint32_t class_buffers[TTS_POOLS][TTS_SIZECLASSES];
 };
 
 /* A process that holds a chip, or that a slot or a log may belong to. */
@@ -210,6 +252,8 @@ struct tts_hostview {
     int regions_errno;               /* why /dev/shm of this host cannot be listed; 0: listed */
     struct tts_seenbuffers *buffers; /* by pid */
     size_t buffers_count, buffers_capacity, buffers_left_out;
+    struct tts_seenclient *clients; /* in the order of their files */
+    size_t client_count, client_capacity, clients_left_out;
     struct tts_seenview *views;
     size_t view_count, view_capacity;
     struct tts_seenprocess *processes; /* by pid after tts_hostview_sort_processes() */
@@ -230,6 +274,7 @@ struct tts_seenchip *tts_hostview_add_chip(struct tts_hostview *view);
 struct tts_seennode *tts_hostview_add_node(struct tts_hostview *view);
 struct tts_seenregion *tts_hostview_add_region(struct tts_hostview *view);
 struct tts_seenbuffers *tts_hostview_add_buffers(struct tts_hostview *view);
+struct tts_seenclient *tts_hostview_add_client(struct tts_hostview *view);
 struct tts_seenview *tts_hostview_add_view(struct tts_hostview *view);
 struct tts_seenprocess *tts_hostview_add_process(struct tts_hostview *view);
 
