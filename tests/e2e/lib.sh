@@ -9,6 +9,7 @@ source_dir=$TTS_SOURCE_DIR
 ttscope=$TTS_BUILD_DIR/bin/ttscope
 work=$(mktemp -d)
 failures=0
+ran="the start of the test" code=0 out="" err=""
 trap 'status=$?; rm -rf "$work"; [ "$failures" -eq 0 ] || status=1; exit "$status"' EXIT
 
 # Runs a command with empty input. Stores its output in `out` and `err`, and its exit code in
