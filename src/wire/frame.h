@@ -1,7 +1,7 @@
 /* frame.h: the frames that published clients send to an allocation server, and its replies
- * (docs/design/server-frames.md). All sizes of frames have one header of 40 bytes. There is no
- * magic, no version and no length, so tts_framestream finds the size of the frames of a
- * connection from their content.
+ * (docs/design/server-frames.md). The frames of all generations begin with one header of 40
+ * bytes. There is no magic, no version and no length, so tts_framestream finds the size of the
+ * frames of a connection from their content.
  *
  * Plain data and pure functions: no allocation, no lock, no system call. Every byte is foreign.
  * Threads: one thread at a time per stream. */
@@ -17,13 +17,17 @@ enum {
     TTS_FRAME_HEADER_BYTES = 40,
     TTS_FRAME_BYTES_MAX = 144,
     TTS_FRAME_STATS_BYTES = 48, /* a record of the reply to TTS_FRAMEKIND_STATS */
+    /* Limits of a frame in a stream. Bytes beyond them are no frame. */
+    TTS_FRAME_DEVICES_MAX = 1024, /* logical ids from 0; in a request also -1 */
+    TTS_FRAME_PID_MAX = 1 << 22,
 };
+#define TTS_FRAME_SIZE_BYTES_MAX (UINT64_C(1) << 50)
 
 /* The sizes of frames, by generation. */
 enum tts_framekind {
     TTS_FRAMEKIND_UNKNOWN, /* not yet found */
     TTS_FRAMEKIND_STATS,   /* 24 bytes: asks for the records of all devices */
-    TTS_FRAMEKIND_CBK,     /* 32 bytes: circular buffers and kernels only */
+    TTS_FRAMEKIND_CBK,     /* 32 bytes, fields of its own: circular buffers and kernels only */
     TTS_FRAMEKIND_P1,      /* 72 bytes */
     TTS_FRAMEKIND_P2,      /* 112 bytes */
     TTS_FRAMEKIND_P3,      /* 128 bytes */
@@ -79,19 +83,25 @@ size_t tts_frame_encode(const struct tts_frame *frame,
 /* What was seen of the frames of one connection. Valid when zeroed. */
 struct tts_framestream {
     enum tts_framekind kind; /* of the last frame; UNKNOWN: not yet found, or lost */
-    bool is_certain;         /* `kind` was confirmed by the begin of a second frame */
+    bool is_certain;         /* `kind` was confirmed by a second frame after the first */
+    bool is_skipping;        /* the last bytes belong to no frame */
+    uint8_t owed_bytes;      /* of the last frame: its end did not arrive yet (late_bytes) */
     uint64_t frames;
     uint64_t skipped_bytes; /* bytes that belong to no frame */
-    uint64_t losses;        /* how often the begin of a frame was lost */
+    uint64_t losses;        /* stretches of skipped bytes: how often the begin was lost */
+    uint64_t late_bytes;    /* zeros that followed a frame which was taken for a shorter one */
 };
 
 /* Looks for the next frame at the start of bytes[0..len). `is_drained` says that the sender has
- * sent no more bytes so far: a frame may end here although no other begins.
+ * sent no more bytes so far: a frame may end here although no other begins. All bytes of an
+ * event or request after its header are 0, and no client sends a reply.
  *
  * Returns the number of bytes that are done with: the caller calls again with the bytes after
  * them. *has_frame says whether they were a frame, which is in *out; otherwise the bytes are
- * skipped. Returns 0 if more bytes are necessary to decide; this never happens if len is at
- * least 2 * TTS_FRAME_BYTES_MAX. Cost: constant for each frame of a stream in order. */
+ * skipped or are the late end of the last frame, and *out is unchanged. Returns 0 if more bytes
+ * are necessary to decide; this never happens if len is at least 2 * TTS_FRAME_BYTES_MAX. If it
+ * returns 0 and `is_drained` was false, call again when the sender is found to be drained.
+ * Cost: constant for each frame of a stream in order, otherwise proportional to the bytes. */
 size_t tts_framestream_next(struct tts_framestream *stream, const unsigned char *bytes,
                             size_t len, bool is_drained, struct tts_frame *out,
                             bool *has_frame);
