@@ -1,6 +1,8 @@
 /* bench_live: measures the live monitoring of programs.
  *
- *   bench_live [PART]...   client; default: all
+ *   bench_live [PROGRAM] [PART]...   client, server; default: all
+ *
+ * PROGRAM has a slash; default: build/bench/bin/ttscope.
  *
  * client: the time of an event at a program that publishes, beside the published design in the
  * same run: one blocking send() of a 112-byte frame per event, under a mutex, to a server with
@@ -10,8 +12,15 @@
  * 20 us between two events, as programs do, and the median counts; the send also wakes the
  * server.
  *
+ * server: the processor time and the rate of frames of `ttscope serve`, beside a process that
+ * only receives the same bytes and beside the published design, in the same run. Frames come
+ * from four connections, glued in sends of some 64 KiB or one by one; the best of several
+ * rounds counts. Then a server with 64 processes on 32 devices: its memory, and its share of a
+ * core if nothing happens.
+ *
  * Each line is a name, a value and a unit, separated by tabs. */
 #include "churn.h"
+#include "live_server.h"
 #include "plain_server.h"
 #include "ttscope/publish.h"
 
@@ -176,25 +185,36 @@ static void measure_client(void)
 
 /* --- parts ------------------------------------------------------------------------------ */
 
+static const char *ttscope = "build/bench/bin/ttscope";
+
+static void measure_server(void)
+{
+    measure_live_server(ttscope);
+}
+
 static const struct {
     const char *name;
     void (*measure)(void);
 } live_parts[] = {
     {"client", measure_client},
+    {"server", measure_server},
 };
 enum { LIVE_PARTS = sizeof live_parts / sizeof *live_parts };
 
 int main(int argc, char **argv)
 {
-    for (int i = 1; i < argc; i++) {
+    int first = 1;
+    if (argc > 1 && strchr(argv[1], '/'))
+        ttscope = argv[first++];
+    for (int i = first; i < argc; i++) {
         size_t part = 0;
         while (part < LIVE_PARTS && strcmp(argv[i], live_parts[part].name) != 0)
             part++;
         if (part == LIVE_PARTS)
-            churn_die("unknown part: give client");
+            churn_die("unknown part: give client or server");
         live_parts[part].measure();
     }
-    for (size_t part = 0; argc < 2 && part < LIVE_PARTS; part++)
+    for (size_t part = 0; argc == first && part < LIVE_PARTS; part++)
         live_parts[part].measure();
     return EXIT_SUCCESS;
 }
