@@ -95,6 +95,11 @@ struct tts_liveprocess {
     uint64_t buffers;
     uint64_t pool_buffers[TTS_POOLS]; /* known if buffers_known */
     enum tts_livesource source;
+    /* What the process publishes itself: its region, and this device in its region. NULL: the
+     * process publishes nothing. Both point into the host view from which the frame was made,
+     * and are valid until the host view is read again. */
+    const struct tts_seenclient *client;
+    const struct tts_seenview *view;
     /* Texts end with a NUL byte. The bytes after the end have no meaning. */
     char user[TTS_HOSTVIEW_NAME_MAX];
     char name[TTS_HOSTVIEW_NAME_MAX];
