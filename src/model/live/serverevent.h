@@ -2,7 +2,8 @@
  * client, the ring of a program that publishes, or a change of counters that have no events.
  * The printed lines, the recordings and the statistics are made from these events.
  *
- * Plain data. Numbers and names are foreign. */
+ * Plain data. Numbers and names are foreign. The room is `model`, because views write events
+ * and the server makes them. */
 #pragma once
 
 #include "model/live/hostview.h"
