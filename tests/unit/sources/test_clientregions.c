@@ -130,14 +130,14 @@ T_TEST(counters_views_and_buffers_of_a_tracker_are_read)
     end_store();
 }
 
-/* Returns the number of bytes that this process has read so far. */
-static uint64_t bytes_read(void)
+/* Returns what this process has read so far: "rchar: " bytes, "syscr: " calls. */
+static uint64_t read_so_far(const char *key)
 {
     char text[512] = "";
     int fd = open("/proc/self/io", O_RDONLY | O_CLOEXEC);
     T_TRUE(fd >= 0 && read(fd, text, sizeof text - 1) > 0);
     close(fd);
-    return strtoull(strstr(text, "rchar: ") + 7, NULL, 10);
+    return strtoull(strstr(text, key) + 7, NULL, 10);
 }
 
 T_TEST(a_change_without_an_event_is_seen_and_an_unchanged_table_is_not_read)
@@ -147,21 +147,24 @@ T_TEST(a_change_without_an_event_is_seen_and_an_unchanged_table_is_not_read)
     config.buffer_slots = 4096;
     client_open(&writer, &config);
     client_alloc(&writer, 0, 0, 4095, 64);
-    uint64_t at = bytes_read();
+    uint64_t at = read_so_far("rchar: ");
     T_EQ(only_client()->view_count, 1);
-    uint64_t first = bytes_read() - at;
+    uint64_t first = read_so_far("rchar: ") - at;
     T_TRUE(first > 4096 * 64);
-    at = bytes_read();
+    at = read_so_far("rchar: ");
     look();
-    T_TRUE(bytes_read() - at < 10000);
+    T_TRUE(read_so_far("rchar: ") - at < 10000);
     T_TRUE(view.views[0].class_buffers[0][6] == 1 && view.views[0].counted_bytes[0] == 64);
+    at = read_so_far("syscr: ");
+    look();
+    T_EQ(read_so_far("syscr: ") - at, 2); /* one of them reads the number */
     /* A pool is reported: no event, and the header stays. */
     writer.devices[0].pools[0].total_bytes = writer.devices[0].pools[0].free_bytes = 500;
     writer.devices[0].pools[0].view_ns = 1;
     writer.devices[0].lock += 2;
-    at = bytes_read();
+    at = read_so_far("rchar: ");
     look();
-    T_TRUE(bytes_read() - at < 10000);
+    T_TRUE(read_so_far("rchar: ") - at < 10000);
     T_TRUE(view.views[0].pools[0].is_known && view.views[0].pools[0].free_bytes == 500);
     client_alloc(&writer, 7, 1, 5, 1 << 20);
     look();
@@ -255,6 +258,41 @@ T_TEST(a_region_can_go_and_come_back_under_its_name)
     T_EQ(truncate(writer.path, 0), 0);
     T_EQ(only_state(), TTS_SEENREGION_EMPTY);
     client_kill(&writer);
+    end_store();
+}
+
+T_TEST(a_file_that_took_the_name_of_another_is_read)
+{
+    char path[300];
+    begin_store("renamed");
+    client_make(&writer, CLIENT_PID);
+    client_alloc(&writer, 0, 0, 0, 100);
+    T_EQ(only_client()->view_count, 1);
+    snprintf(path, sizeof path, "%s/aside", client_directory());
+    T_EQ(rename(writer.path, path), 0);
+    struct tts_clientwriter next;
+    client_make(&next, CLIENT_PID);
+    T_EQ(only_client()->view_count, 0);
+    tts_clientwriter_close(&next, true, false);
+    client_kill(&writer);
+    end_store();
+}
+
+T_TEST(a_device_that_is_being_changed_is_left_out)
+{
+    begin_store("odd");
+    client_make(&writer, CLIENT_PID);
+    client_alloc(&writer, 0, 0, 0, 100);
+    client_alloc(&writer, 1, 0, 1, 200);
+    for (int i = 0; i < 2; i++) {
+        T_EQ(only_client()->view_count, 2);
+        tts_clientdevice_lock(&writer.devices[0]);
+        writer.devices[0].pools[0].allocated_bytes = 7;
+        T_TRUE(only_client()->view_count == 1 && view.clients[0].views_left_out == 1);
+        T_TRUE(view.views[0].logical_id == 1 && view.views[0].class_buffers[0][7] == 1);
+        tts_clientdevice_unlock(&writer.devices[0]);
+    }
+    tts_clientwriter_close(&writer, true, false);
     end_store();
 }
 

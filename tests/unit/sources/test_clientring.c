@@ -175,8 +175,38 @@ T_TEST(impossible_events_are_lost_and_the_next_ones_arrive)
     writer.events[6].kind = 99;
     T_EQ(next_events(MANY, &lost), 0);
     T_EQ(lost, 5);
+    uint64_t most = UINT64_MAX;
+    put_events(1);
+    writer.events[7].kind = 99;
+    T_EQ(next_events(MANY, &most), 0);
+    T_EQ(most, UINT64_MAX); /* the count does not wrap */
     put_events(1);
     T_EQ(next_events(MANY, &lost), 1);
+    /* The program ends before its good event is reached. */
+    put_events(6);
+    for (uint64_t i = 0; i < 5; i++)
+        writer.events[(writer.event_count - 2 - i) % SLOTS].kind = 99;
+    writer.header->state = TTS_CLIENTREGION_ENDED;
+    T_EQ(next_events(1, &lost), 0);
+    T_EQ(next_events(1, &lost), 1);
+    T_EQ(status_of_next(), TTS_E_NOT_FOUND);
+    end_ring();
+}
+
+T_TEST(names_beyond_the_number_of_operations_are_not_read)
+{
+    char name[TTS_CLIENTREGION_NAME_BYTES];
+    begin_ring("names");
+    memset(writer.ops, 'x', 4 * sizeof *writer.ops);
+    tts_clientring_op(ring, 1, name);
+    T_STR_EQ(name, "");
+    T_EQ(tts_clientwriter_add_op(&writer, "add"), 0);
+    put_events(1);
+    T_EQ(status_of_next(), TTS_OK);
+    tts_clientring_op(ring, 1, name);
+    T_EQ(strlen(name), sizeof name - 1); /* the name has no end */
+    tts_clientring_op(ring, 2, name);
+    T_STR_EQ(name, "");
     end_ring();
 }
 
@@ -345,6 +375,7 @@ T_TEST(an_impossible_header_is_refused)
         {CLIENT_OFF(writer), 4, 4},
         {CLIENT_OFF(device_slots), 257, 4},
         {CLIENT_OFF(op_slots), UINT32_MAX, 4},
+        {CLIENT_OFF(op_slots), 5, 4},
         {CLIENT_OFF(buffer_slots), UINT32_MAX, 4},
         {CLIENT_OFF(buffer_slots), 17, 4},
         {CLIENT_OFF(event_slots), 16, 4},
