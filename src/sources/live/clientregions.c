@@ -41,6 +41,13 @@ struct clientname {
 
 typedef uint32_t class_counts[TTS_POOLS][TTS_SIZECLASSES];
 
+/* A count above 0. Few of the classes of a device have buffers. */
+struct keptclass {
+    uint16_t device; /* index */
+    uint8_t pool, class;
+    uint32_t buffers;
+};
+
 /* A region of the last read. */
 struct keptregion {
     struct clientname name;
@@ -55,8 +62,8 @@ struct keptregion {
     bool classes_known;
     uint64_t class_events;
     uint32_t class_devices;
-    class_counts *classes;
-    size_t class_capacity;
+    struct keptclass *classes;
+    size_t class_count, class_capacity;
 };
 
 struct tts_clientstore {
@@ -72,6 +79,8 @@ struct tts_clientstore {
     size_t copy_capacity;
     struct tts_clientregion_device *twin;
     size_t twin_capacity;
+    class_counts *counts; /* of the devices of one region */
+    size_t counts_capacity;
     struct tts_clientregion_buffer slots[CHUNK], slots_twin[CHUNK];
     bool boot_known;
     unsigned char boot_id[16];
@@ -156,6 +165,8 @@ void tts_clientstore_close(struct tts_clientstore *store)
         alloc->free(alloc->ctx, store->copy, store->copy_capacity);
     if (store->twin)
         alloc->free(alloc->ctx, store->twin, store->twin_capacity * sizeof *store->twin);
+    if (store->counts)
+        alloc->free(alloc->ctx, store->counts, store->counts_capacity * sizeof *store->counts);
     alloc->free(alloc->ctx, store, sizeof *store + store->root_len + 1);
 }
 
@@ -372,6 +383,41 @@ static void count_class(void *ctx, const struct tts_seenlive *live)
     classes[live->device][live->pool][class_of_size(live->size_bytes)]++;
 }
 
+static enum tts_status keep_class(struct tts_clientstore *store, struct keptregion *kept,
+                                  struct keptclass class)
+{
+    struct keptclass *classes =
+        tts_alloc_grow(store->alloc, kept->classes, &kept->class_capacity,
+                       kept->class_count + 1, sizeof *classes);
+    if (!classes)
+        return TTS_E_NOMEM;
+    kept->classes = classes;
+    classes[kept->class_count++] = class;
+    return TTS_OK;
+}
+
+/* Keeps the counts of the classes that have buffers. */
+static enum tts_status keep_classes(struct tts_clientstore *store, struct keptregion *kept)
+{
+    const uint32_t per_device = TTS_POOLS * TTS_SIZECLASSES;
+    enum tts_status status = TTS_OK;
+    kept->class_count = 0;
+    kept->class_devices = kept->file.header.device_count;
+    for (uint32_t device = 0; device < kept->class_devices; device++) {
+        const uint32_t *counts = store->counts[device][0];
+        for (uint32_t i = 0; i < per_device && status == TTS_OK; i++)
+            if (counts[i] > 0)
+                status = keep_class(store, kept,
+                                    (struct keptclass){.device = (uint16_t)device,
+                                                       .pool = (uint8_t)(i / TTS_SIZECLASSES),
+                                                       .class = (uint8_t)(i % TTS_SIZECLASSES),
+                                                       .buffers = counts[i]});
+    }
+    kept->classes_known = status == TTS_OK;
+    kept->class_events = kept->file.header.events;
+    return status;
+}
+
 /* Counts the buffers of the table again if there was an event. Returns TTS_OK, TTS_E_NOMEM, or
  * another status if the file cannot be read. */
 static enum tts_status count_classes(struct tts_clientstore *store, struct keptregion *kept,
@@ -387,20 +433,15 @@ static enum tts_status count_classes(struct tts_clientstore *store, struct keptr
         header->buffer_high > store->slots_left || header->device_count == 0)
         return TTS_OK;
     store->slots_left -= header->buffer_high;
-    class_counts *classes = tts_alloc_grow(store->alloc, kept->classes, &kept->class_capacity,
-                                           header->device_count, sizeof *classes);
-    if (!classes)
+    class_counts *counts = tts_alloc_grow(store->alloc, store->counts, &store->counts_capacity,
+                                          header->device_count, sizeof *counts);
+    if (!counts)
         return TTS_E_NOMEM;
-    kept->classes = classes;
-    memset(classes, 0, header->device_count * sizeof *classes);
+    store->counts = counts;
+    memset(counts, 0, header->device_count * sizeof *counts);
     map_device_ids(&map, devices, header->device_count);
-    enum tts_status status = visit_client_slots(store, &kept->file, &map, count_class, classes);
-    if (status != TTS_OK)
-        return status;
-    kept->classes_known = true;
-    kept->class_events = header->events;
-    kept->class_devices = header->device_count;
-    return TTS_OK;
+    enum tts_status status = visit_client_slots(store, &kept->file, &map, count_class, counts);
+    return status == TTS_OK ? keep_classes(store, kept) : status;
 }
 
 /* --- one region ------------------------------------------------------------------------- */
@@ -657,6 +698,7 @@ static enum tts_status add_client_views(const struct keptregion *kept,
                                         struct tts_hostview *view)
 {
     struct tts_seenclient *client = &view->clients[view->client_count - 1];
+    size_t at = 0; /* the classes are in the order of the devices */
     client->first_view = view->view_count;
     for (uint32_t i = 0; i < kept->file.header.device_count; i++) {
         if (is_changing(devices, i)) {
@@ -670,8 +712,11 @@ static enum tts_status add_client_views(const struct keptregion *kept,
         fill_view_facts(seen, &devices->list[i]);
         fill_view_counts(seen, &devices->list[i]);
         seen->classes_known = kept->classes_known;
-        if (kept->classes_known)
-            memcpy(seen->class_buffers, kept->classes[i], sizeof seen->class_buffers);
+        while (kept->classes_known && at < kept->class_count && kept->classes[at].device <= i) {
+            const struct keptclass *class = &kept->classes[at++];
+            if (class->device == i)
+                seen->class_buffers[class->pool][class->class] = class->buffers;
+        }
     }
     client->view_count = view->view_count - client->first_view;
     add_meshes(view->views + client->first_view, client->view_count);
