@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 enum {
     RAW = 0xff,
     RAW_MAX = 1 << 16,
-    STEPS_MAX = 20,
+    STEPS_MAX = 12,
     PATH_BYTES = 512,
     DEVICES = 4,
     OPS = 4,
