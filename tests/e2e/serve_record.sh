@@ -24,7 +24,7 @@ expect_out_like 'peak of DRAM: 100663296 B, 96.00 MB, at event 8 of 9,'
 expect_out_like '  program    trainer, pid 4242, by ttscope '
 expect_out_like '  state      complete'
 expect_out_like 'fullest core: unknown (the recording has only the requested bytes of L1 buffers)'
-expect_out_like 'Not enough space to allocate 4294967296 B DRAM buffer (the recording does not say more)'
+expect_out_like 'Not enough space to allocate 4294967296 B DRAM buffer (details unknown)'
 expect_out_like 'sampled counters: 1 sample
 '
 expect_out_like '  device 0   circular buffers                262144 '
