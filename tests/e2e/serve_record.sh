@@ -113,6 +113,22 @@ for file in "$trainer" "$counted" "$lossy"; do
     [ "$(wc -l <after)" -gt 2 ] || fail "wanted items in $file"
 done
 
+# --- a server that was killed -------------------------------------------------------------------
+mkdir killed
+"$TTS_BUILD_DIR/tests/make_serverrecord" killed kill 2>/dev/null
+run "$ttscope" show "killed/$lossy"
+expect_code 5
+expect_out_like 'state      not ended: the program still runs, was killed,'
+expect_out_like 'peak of DRAM: 1048576 B, 1.00 MB, at event 1 of 1'
+run "$ttscope" show "killed/$counted"
+expect_code 0
+expect_out_like 'sampled peak of DRAM: 125829120 B, 120.00 MB on device 0, at 0.'
+run timeout -s INT 1 "$ttscope" show --follow "killed/$counted"
+expect_out_like ' s, event 0: DRAM unknown, sampled peak of DRAM: 125829120 B, 120.00 MB on device 0'
+run timeout -s INT 1 "$ttscope" show --follow --json "killed/$counted"
+[ "$(head -n 1 <<<"$out" | jq -c '[.pools.DRAM.bytes, .peak.bytes]')" = '[null,null]' ] ||
+    fail "wanted unknown bytes while following"
+
 # --- recordings from before samples -------------------------------------------------------------
 for file in ended packed box; do
     old=$source_dir/fuzz/corpus/recording/$file.tts
