@@ -25,6 +25,7 @@ enum {
 };
 /* Largest age of the first event: a time from a client can be anything. */
 #define AGE_MAX_NS UINT64_C(10000000000)
+#define SLACK_NS UINT64_C(10000000)
 
 /* The counters of a device: what the events add up to. */
 struct counted_device {
@@ -400,16 +401,23 @@ static bool put_process_event(struct tts_processfile *file, const struct tts_ser
     return true;
 }
 
-/* Moves the time of the file to that of an event: never back, and never after now. Times of
- * clients can be anything. */
+/* Returns an instant since 1970 on the monotonic clock, not before the start of the file. */
+static uint64_t process_time(const struct tts_processfile *file, uint64_t realtime_ns)
+{
+    return realtime_ns > file->start_realtime_ns
+               ? file->start_ns + (realtime_ns - file->start_realtime_ns)
+               : file->start_ns;
+}
+
+/* Moves the time of the file to that of an event: never back, and never after now, because
+ * times of clients can be anything. A clock that is read for each event must be cheap, so now
+ * is up to SLACK_NS too late. */
 static void move_process_time(struct tts_processfile *file, uint64_t realtime_ns)
 {
-    uint64_t now_ns = tts_clock_ns(), event_ns = now_ns;
-    if (realtime_ns > 0)
-        event_ns = realtime_ns > file->start_realtime_ns
-                       ? file->start_ns + (realtime_ns - file->start_realtime_ns)
-                       : file->start_ns;
-    event_ns = event_ns < now_ns ? event_ns : now_ns;
+    uint64_t coarse_ns = tts_clock_coarse_ns();
+    uint64_t latest_ns = process_time(file, coarse_ns + SLACK_NS);
+    uint64_t event_ns = process_time(file, realtime_ns > 0 ? realtime_ns : coarse_ns);
+    event_ns = event_ns < latest_ns ? event_ns : latest_ns;
     file->last_ns = event_ns > file->last_ns ? event_ns : file->last_ns;
 }
 
