@@ -17,7 +17,8 @@ import time
 
 POOLS = "DRAM", "L1", "L1_SMALL", "TRACE"
 MIB = 1048576
-HEADER, DEVICE, POOL, STATE = 4096, 512, 88, 256
+HEADER, DEVICE, POOL = 4096, 512, 88
+STATE, OP_COUNT, OPS_OFF = 256, 308, 176
 
 
 def open_region(pid, end):
@@ -26,6 +27,14 @@ def open_region(pid, end):
             return os.open(path, os.O_RDONLY)
         time.sleep(0.005)
     sys.exit(f"client_watch: process {pid} publishes nothing")
+
+
+def read_ops(fd):
+    """Returns the names of the operations, with a semicolon before them, or nothing."""
+    count, = struct.unpack("<I", os.pread(fd, 4, OP_COUNT))
+    off, = struct.unpack("<Q", os.pread(fd, 8, OPS_OFF))
+    names = [os.pread(fd, 64, off + 64 * i).rstrip(b"\0").decode() for i in range(count)]
+    return "; in " + ", ".join(names) if names else ""
 
 
 def read_state(fd):
@@ -42,7 +51,7 @@ def read_state(fd):
         fields = struct.unpack_from("<10Q", device, 80 + POOL * i)
         counted, taken = fields[0] / MIB, fields[7] / MIB
         parts.append(f"{name} {counted:.2f}/{taken:.2f}")
-    return f"{'; '.join(parts)}; capturing {depth}, traces {traces}"
+    return f"{'; '.join(parts)}; capturing {depth}, traces {traces}{read_ops(fd)}"
 
 
 def main():

@@ -109,7 +109,7 @@ expect_messages "$begins"
 expect_out_like 'as=b = F
 # Out of Memory: '
 
-# A recording: its own buffers are published, and the pools of the modelled device.
+# A recording: its own buffers and operations are published, and the pools of the modelled device.
 "$TTS_BUILD_DIR/tests/make_recording" "$work/run.tts" story <<'STORY' || fail "cannot make the recording"
 op linear
 alloc 0 0 1 1073741824 2048 0
@@ -121,18 +121,18 @@ alloc 0 1 4 131072 2048 64
 end
 STORY
 start_replay --step 100 --hold 0 "$work/run.tts"
-end_replay 'DRAM 1024.00/1024.01; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0
-DRAM 3072.00/3072.02; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0
-DRAM 2048.00/2048.02; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0
-DRAM 2048.00/2048.02; L1 0.12/0.12; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0
+end_replay 'DRAM 1024.00/1024.01; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0; in linear
+DRAM 3072.00/3072.02; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0; in linear, matmul
+DRAM 2048.00/2048.02; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0; in linear, matmul
+DRAM 2048.00/2048.02; L1 0.12/0.12; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0; in linear, matmul
 '
 expect_code 0
 expect_out_like 'everything fits'
 expect_messages "$begins"
 start_replay --step 10000 "$work/run.tts"
-wait_for_line 'DRAM 1024.00/1024.01; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0'
+wait_for_line 'DRAM 1024.00/1024.01; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0; in linear'
 kill -TERM "$replay_pid"
-end_replay 'DRAM 1024.00/1024.01; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0
+end_replay 'DRAM 1024.00/1024.01; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0; in linear
 '
 expect_code 143
 expect_out ''
