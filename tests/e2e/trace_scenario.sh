@@ -70,6 +70,21 @@ trace 0 = -
 idle 200'
 expect_messages "$begins"
 
+# `ttscope top --view table` beside the replay shows these updates: device, buffers, L1, TRACE and
+# total of each row that differs from the row before. A slow start of top may miss update #0.
+start_replay --set trace_region=128M --step 400 "$examples/trace-inference.txt"
+run env LC_ALL=C.UTF-8 "$ttscope" top --view table --wait --pid "$replay_pid" -i 0.1 -n 20
+expect_code 0
+out=$(awk '/^[0-9]+ / { row = "L1 " $5 ", TRACE " $9 ", total " $11 } row != last { print row; last = row }' "$work/out")
+out=${out#'L1 0.00, TRACE 0.00, total 0.00
+'}
+expect_out 'L1 5.00, TRACE 128.00, total 133.00
+L1 45.00, TRACE 128.00, total 173.00
+L1 48.00, TRACE 128.00, total 176.00'
+kill -TERM "$replay_pid"
+wait "$replay_pid"
+wait "$watch_pid"
+
 # The order of the runtime: the trace is allocated at the end of the capture, in DRAM without a
 # trace region. (The device takes whole pages in each bank.)
 last='DRAM 224.12/224.20; L1 8.00/8.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 1'
