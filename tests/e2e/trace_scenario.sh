@@ -85,6 +85,45 @@ kill -TERM "$replay_pid"
 wait "$replay_pid"
 wait "$watch_pid"
 
+# `ttscope serve` prints the published lines of the capture, and no line for the 200 executions.
+# A build without the server leaves this part out.
+watch_with_server() {
+    local server
+    LC_ALL=C.UTF-8 "$ttscope" serve --socket "$work/server" >"$work/serve.out" 2>"$work/serve.err" &
+    server=$!
+    wait_for_text "$work/serve.out" 'Listening on'
+    start_replay --set trace_region=128M --step 20 "$examples/trace-inference.txt"
+    wait_for_text "$work/serve.out" 'Trace capture ends'
+    sleep 0.3
+    out=$(grep "PID $replay_pid\]" "$work/serve.out" | sed 's/ (buffer_id=.*//')
+    expect_out "▶ [PID $replay_pid] Process ttscope publishes its buffers
+▶ [PID $replay_pid] Trace capture begins on device 0
+✓ [PID $replay_pid] Allocated 134217728 bytes of TRACE on device 0
+✓ [PID $replay_pid] Allocated 5242880 bytes of L1 on device 0
+✓ [PID $replay_pid] Allocated 16777216 bytes of L1 on device 0
+✓ [PID $replay_pid] Allocated 8388608 bytes of L1 on device 0
+✓ [PID $replay_pid] Allocated 16777216 bytes of L1 on device 0
+✓ [PID $replay_pid] Allocated 1572864 bytes of L1 on device 0
+✓ [PID $replay_pid] Allocated 1572864 bytes of L1 on device 0
+■ [PID $replay_pid] Trace capture ends on device 0"
+    kill -TERM "$replay_pid"
+    wait "$replay_pid"
+    wait "$watch_pid"
+    kill -TERM "$server"
+    wait "$server" || fail "wanted exit code 0 from the server"
+}
+
+# Waits until a file has a text, for 20 seconds at most.
+wait_for_text() { # file, text
+    for _ in {1..1000}; do
+        grep -qF -e "$2" "$1" && return
+        sleep 0.02
+    done
+    fail "$1 never has: $2"
+}
+
+"$ttscope" serve -h >/dev/null 2>&1 && watch_with_server
+
 # The order of the runtime: the trace is allocated at the end of the capture, in DRAM without a
 # trace region. (The device takes whole pages in each bank.)
 last='DRAM 224.12/224.20; L1 8.00/8.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 1'
@@ -174,10 +213,7 @@ run "$ttscope" replay --device n150 --json "$examples/device.txt"
 plain=$out
 "$ttscope" replay --device n150 --publish --json "$examples/device.txt" >"$work/replay.out" 2>"$work/replay.err" &
 replay_pid=$!
-for _ in {1..500}; do
-    grep -q 'stays published' "$work/replay.err" && break
-    sleep 0.02
-done
+wait_for_text "$work/replay.err" 'stays published'
 out=$(cat "$work/replay.out")
 expect_out "$plain"
 kill -TERM "$replay_pid"
