@@ -2,9 +2,9 @@
  *   tracked_loop [--no-dispatch] [--scale N] [--record FILE]
  * The loop runs on a model of an n150. A scale makes its tensors N times as large: 300 is too
  * large for the device, and with --no-dispatch the figures come all the same. A recording can
- * be looked at with `ttscope show FILE`, also when the loop had to give up. With TTSCOPE=1 in the
- * environment, `ttscope top` shows the loop while it runs.
- * The same loop in C++ and Python is in tracked_loop.cpp and tracked_loop.py. */
+ * be looked at with `ttscope show FILE`, also when the loop had to give up. With TTSCOPE=1 in
+ * the environment, `ttscope top` shows the loop while it runs. The same loop in C++ and Python
+ * is in tracked_loop.cpp and tracked_loop.py. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
