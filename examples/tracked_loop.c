@@ -2,8 +2,9 @@
  *   tracked_loop [--no-dispatch] [--scale N] [--record FILE]
  * The loop runs on a model of an n150. A scale makes its tensors N times as large: 300 is too
  * large for the device, and with --no-dispatch the figures come all the same. A recording can
- * be looked at with `ttscope show FILE`, also when the loop had to give up.
- * The same loop in C++ and Python is in tracked_loop.cpp and tracked_loop.py. */
+ * be looked at with `ttscope show FILE`, also when the loop had to give up. With TTSCOPE=1 in
+ * the environment, `ttscope top` shows the loop while it runs. The same loop in C++ and Python
+ * is in tracked_loop.cpp and tracked_loop.py. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -247,7 +248,11 @@ int main(int argc, char **argv)
     struct tts_recorder_config recording = {.path = options.record};
     must(tts_chip_preset("n150", &chip, &err));
     must(tts_device_new(&chip, NULL, NULL, &device, &err));
-    must(tts_tracker_new(NULL, NULL, &tracker, &err));
+    tracker = tts_tracker_process();
+    if (!tracker) {
+        fputs("tracked_loop: out of memory\n", stderr);
+        return 1;
+    }
     must(tts_tracker_attach(tracker, device, 0, &err));
     must(tts_capture_new(tracker, &capture, &err));
 
@@ -267,7 +272,7 @@ int main(int argc, char **argv)
     free(text);
     tts_capture_free(capture);
     /* Before the device is freed, because the tracker watches the device. */
-    tts_tracker_free(tracker);
+    must(tts_tracker_detach(tracker, device, &err));
     tts_device_free(device);
     return 0;
 }

@@ -2,7 +2,7 @@
 //   tracked_loop [--no-dispatch] [--scale N]
 // The loop of tracked_loop.c in C++: a buffer is freed with the last that owns it, an operation
 // ends with its scope. A scale of 300 is too large for the device, and with --no-dispatch the
-// figures come all the same.
+// figures come all the same. With TTSCOPE=1 in the environment, `ttscope top` shows the loop.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -208,7 +208,7 @@ struct Loop {
 
 void run(ttscope::Mode mode, std::uint64_t scale)
 {
-    ttscope::Tracker tracker;
+    ttscope::Tracker tracker = ttscope::Tracker::process();
     Device device("n150", tracker);
     ttscope::Capture capture(tracker);
     capture.begin(mode);

@@ -4,7 +4,7 @@
     PYTHONPATH=bindings/python examples/tracked_loop.py [--no-dispatch] [--scale N]
 
 The loop of tracked_loop.c without a device: it tells of its memory by plain calls, so any scale
-fits, and the figures are the same.
+fits, and the figures are the same. With TTSCOPE=1 in the environment, `ttscope top` shows the loop.
 """
 
 import argparse
@@ -23,7 +23,7 @@ options = options.parse_args()
 if not 1 <= options.scale <= 1000000:
     sys.exit("tracked_loop: --scale is 1 to 1000000")
 
-tracker = ttscope.Tracker()
+tracker = ttscope.process_tracker()
 ids = itertools.count(1)
 
 # ---- what a program does on a device ----

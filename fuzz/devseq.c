@@ -105,7 +105,7 @@ static void check_counts(const struct tts_devseq_counts *counts, uint64_t refuse
     uint64_t parts = counts->buffers_ok + counts->buffers_failed + counts->buffers_below_limit +
                      counts->buffers_not_placed + counts->frees_ok + counts->frees_ignored +
                      counts->programs + counts->cbs + counts->runs_ok + counts->runs_failed +
-                     counts->captures + counts->queries;
+                     counts->captures + counts->idles + counts->queries;
     if (parts + refused != counts->operations || counts->fragmented > counts->buffers_failed)
         stop("the counts do not add up", "");
 }

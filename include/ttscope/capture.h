@@ -15,7 +15,9 @@
  * a signal handler or inside an allocator. All other functions here may not.
  * Fork: the child has its own copy of every tracker and capture. It may use them if no other
  * thread was inside a function of this header at the moment of the fork. Otherwise the child
- * must not call any function here for that tracker.
+ * must not call any function here for that tracker. The tracker of the process
+ * (tts_tracker_process()) may be used in any case: a fork waits, for one second at most, until
+ * no other thread counts. vfork() and clone() do not wait.
  * Kill: figures are in the memory of the process and are lost if it is killed. A recorder
  * (recorder.h) keeps the events.
  *

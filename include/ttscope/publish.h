@@ -12,8 +12,11 @@
  * not in a signal handler.
  * Times are up to some milliseconds old, because an exact clock would take most of the cost.
  * Fork: the child has stopped publishing; the file stays with the parent. If publishing was
- * started by the environment, the child makes a file of its own at its first event, without the
- * buffers of the parent. Only this event makes system calls.
+ * started by the environment, the child makes a file of its own at its first event, with the
+ * facts of the devices and without the buffers of the parent. Only this event makes system
+ * calls.
+ * Exec: the new program replaces the file if it publishes, too. Otherwise the file stays, and
+ * is shown as live until the process ends: call tts_publish_end() before exec.
  * Exit: a normal exit removes the file of the tracker of the process.
  * Kill: the file stays until `ttscope clean` or the next server removes it. Readers see from
  * the process number and the start time that the process has ended.

@@ -14,7 +14,8 @@
 enum { NAMES_TRIED = 100 };
 static_assert(TTS_PATH_MAX >= PATH_MAX, "what realpath() writes");
 
-int tts_beside_create(const char *final, int access, char temporary[TTS_PATH_MAX], int *fd)
+int tts_beside_create(const char *final, int access, mode_t mode, char temporary[TTS_PATH_MAX],
+                      int *fd)
 {
     const char *slash = strrchr(final, '/');
     int directory_len = slash ? (int)(slash - final) + 1 : 0;
@@ -23,7 +24,7 @@ int tts_beside_create(const char *final, int access, char temporary[TTS_PATH_MAX
                            (long)getpid(), i);
         if (len < 0 || len >= TTS_PATH_MAX)
             return ENAMETOOLONG;
-        *fd = open(temporary, access | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        *fd = open(temporary, access | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (*fd >= 0)
             return 0;
         if (errno != EEXIST)

@@ -6,10 +6,11 @@
 enum { TTS_PATH_MAX = 4096 }; /* maximum length of a path, including the terminator */
 
 /* Creates a new file in the directory of `final` and opens it with `access` (O_WRONLY or
- * O_RDWR). Writes the path of the new file to `temporary` and its descriptor to *fd. The umask
- * applies to the mode of the file. The descriptor is closed on exec. Returns 0 or an errno
- * value. */
-int tts_beside_create(const char *final, int access, char temporary[TTS_PATH_MAX], int *fd);
+ * O_RDWR). Writes the path of the new file to `temporary` and its descriptor to *fd. The file
+ * has `mode`, to which the umask applies, from the first moment. The descriptor is closed on
+ * exec. Returns 0 or an errno value. */
+int tts_beside_create(const char *final, int access, mode_t mode, char temporary[TTS_PATH_MAX],
+                      int *fd);
 
 /* tts_beside_open() opens a new file without a name in the directory of `final`, with `access`.
  * The file disappears when it is closed. tts_beside_link() gives such a file the name `final`.

@@ -40,7 +40,7 @@ static int try_beside(const char *final)
 {
     char temporary[TTS_PATH_MAX];
     int fd;
-    int reason = tts_beside_create(final, O_WRONLY, temporary, &fd);
+    int reason = tts_beside_create(final, O_WRONLY, 0666, temporary, &fd);
     if (reason == 0) {
         close(fd);
         unlink(temporary);
@@ -132,7 +132,7 @@ static int replace_target(FILE *spool, const char *final)
     char temporary[TTS_PATH_MAX];
     struct stat old;
     int fd;
-    int reason = tts_beside_create(final, O_WRONLY, temporary, &fd);
+    int reason = tts_beside_create(final, O_WRONLY, 0666, temporary, &fd);
     if (reason != 0)
         return reason;
     if (stat(final, &old) == 0 && fchmod(fd, old.st_mode & 0777) != 0)

@@ -117,10 +117,21 @@ const struct tts_letter *tts_inbox_first(const struct tts_inbox *inbox)
     return turn == inbox->head + 1 ? &inbox->letters[inbox->head & MASK] : NULL;
 }
 
-void tts_inbox_drop(struct tts_inbox *inbox)
+static void free_first_letter(struct tts_inbox *inbox)
 {
-    assert(tts_inbox_first(inbox) != NULL);
     uint64_t place = inbox->head++;
     atomic_store_explicit(&inbox->turns[place & MASK], place + TTS_INBOX_EVENTS,
                           memory_order_release);
+}
+
+void tts_inbox_drop(struct tts_inbox *inbox)
+{
+    assert(tts_inbox_first(inbox) != NULL);
+    free_first_letter(inbox);
+}
+
+void tts_inbox_skip(struct tts_inbox *inbox)
+{
+    assert(!tts_inbox_is_empty(inbox) && tts_inbox_first(inbox) == NULL);
+    free_first_letter(inbox);
 }

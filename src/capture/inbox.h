@@ -57,6 +57,10 @@ bool tts_inbox_has_letters(const struct tts_inbox *inbox);
 const struct tts_letter *tts_inbox_first(const struct tts_inbox *inbox);
 void tts_inbox_drop(struct tts_inbox *inbox);
 
+/* Removes the first letter, although it is still being written. Only in the child of a fork,
+ * where no thread goes on to write it. */
+void tts_inbox_skip(struct tts_inbox *inbox);
+
 /* Returns whether every letter that was put before this call has been taken. Only for the
  * thread that takes. */
 static inline bool tts_inbox_is_empty(const struct tts_inbox *inbox)

@@ -686,19 +686,46 @@ static void uninstall_publisher(struct tts_publisher *p)
     tts_tracker_unlisten(p->tracker);
 }
 
+/* Copies the facts of the devices from the region of the parent: they hold in the child too. */
+static void inherit_facts(struct tts_publisher *p, const struct tts_clientwriter *parent)
+{
+    enum {
+        CB_OR_KERNEL = TTS_CLIENTDEVICE_CB | TTS_CLIENTDEVICE_KERNEL, /* counts, not facts */
+    };
+    for (uint32_t i = 0; i < parent->device_count; i++) {
+        const struct tts_clientregion_device *from = &parent->devices[i];
+        struct tts_clientregion_device *to = tts_clientwriter_device(&p->out, from->id);
+        if (!to)
+            return;
+        tts_clientdevice_lock(to);
+        to->known = from->known & ~(uint32_t)CB_OR_KERNEL;
+        to->arch = from->arch;
+        to->unique_id = from->unique_id;
+        to->mesh = from->mesh;
+        to->hardware_queues = from->hardware_queues;
+        to->dram_channels = from->dram_channels;
+        to->grid_columns = from->grid_columns;
+        to->grid_rows = from->grid_rows;
+        tts_clientdevice_unlock(to);
+    }
+}
+
 /* Decides in a child. The buffers of the parent are not counted in the file of the child,
  * because the parent still publishes them. */
 static TTS_COLD struct tts_publisher *follow_fork(struct tts_publisher *p)
 {
     int kept_errno = errno; /* errno of the program, which only posted an event */
-    tts_clientwriter_close(&p->out, false, true);
+    struct tts_clientwriter parent = p->out;
+    p->out = (struct tts_clientwriter){0};
     bool goes_on = p->by_environment && open_region(p, NULL) == TTS_OK;
     if (goes_on) {
         tts_forkmark_renew(p->home);
+        inherit_facts(p, &parent);
         p->first_seq = tts_fold_seq(p->fold);
     } else {
         uninstall_publisher(p);
     }
+    tts_clientwriter_close(&parent, false, true);
     errno = kept_errno;
     return goes_on ? p : NULL;
 }

@@ -146,7 +146,7 @@ static int make_locked(struct tts_recorder_file *file, mode_t mode)
     if (reason == 0)
         reason = tts_beside_open(file->path, O_RDWR, &file->fd);
     if (reason == EOPNOTSUPP) /* if the process is killed now, the temporary name stays */
-        reason = tts_beside_create(file->path, O_RDWR, file->temporary, &file->fd);
+        reason = tts_beside_create(file->path, O_RDWR, 0666, file->temporary, &file->fd);
     if (reason != 0)
         return reason;
     if (!lock_file(file->fd) || (mode != 0 && fchmod(file->fd, mode & 0777) != 0))

@@ -293,6 +293,45 @@ static TTS_NOINLINE enum tts_status post_later(struct tts_tracker *t,
     return post_letter(t, event, op_hash) ? TTS_OK : wait_for_room(t, event, op_hash, err);
 }
 
+/* --- forks ------------------------------------------------------------------------------ */
+
+bool tts_tracker_stop(struct tts_tracker *t)
+{
+    uint64_t start = tts_clock_ns();
+    bool has_stopped = try_enter(t);
+    for (int i = 0; !has_stopped && (i < PAUSES || tts_clock_ns() - start < WAIT_NS); i++) {
+        if (i < PAUSES)
+            TTS_PAUSE();
+        else
+            nap(); /* a thread that wakes up often finds the flag clear sooner than by yielding
+                    */
+        has_stopped = try_enter(t);
+    }
+    return has_stopped;
+}
+
+void tts_tracker_resume_child(struct tts_tracker *t)
+{
+    uint64_t skipped = 0;
+    while (!tts_inbox_is_empty(&t->inbox)) {
+        const struct tts_letter *letter = tts_inbox_first(&t->inbox);
+        if (letter) {
+            tts_fold_event(t->fold, &letter->event, letter->op_hash);
+            tts_inbox_drop(&t->inbox);
+        } else { /* the thread that was writing the letter does not exist here */
+            tts_inbox_skip(&t->inbox);
+            skipped++;
+        }
+    }
+    if (skipped > 0) {
+        tts_fold_miss(t->fold);
+        atomic_fetch_add_explicit(&t->dropped, skipped, memory_order_relaxed);
+        t->known_dropped += skipped;
+    }
+    atomic_store_explicit(&t->is_stuck, false, memory_order_relaxed);
+    give_back(t);
+}
+
 /* --- events ----------------------------------------------------------------------------- */
 
 /* Begins or ends an operation of this thread. Returns the hash of the operation. */

@@ -6,6 +6,7 @@
 #include "capture/tracker_inside.h"
 
 #include <assert.h>
+#include <pthread.h>
 #include <string.h>
 
 enum {
@@ -108,6 +109,32 @@ __attribute__((destructor)) static void end_process_tracker(void)
         tts_publisher_end_at_exit(t);
 }
 
+/* Forks. A program that is published by its environment does not know that its threads use a
+ * tracker, so it cannot choose a good moment for a fork. */
+
+/* Whether this thread has stopped the tracker for its fork. */
+static _Thread_local bool has_stopped_tracker;
+
+static void stop_process_tracker(void)
+{
+    struct tts_tracker *t = atomic_load_explicit(&the_one, memory_order_acquire);
+    has_stopped_tracker = tts_tracker_is_on(t) && tts_tracker_stop(t);
+}
+
+static void resume_parent(void)
+{
+    if (has_stopped_tracker)
+        tts_tracker_leave(atomic_load_explicit(&the_one, memory_order_acquire));
+    has_stopped_tracker = false;
+}
+
+static void resume_child(void)
+{
+    if (has_stopped_tracker)
+        tts_tracker_resume_child(atomic_load_explicit(&the_one, memory_order_acquire));
+    has_stopped_tracker = false;
+}
+
 struct tts_tracker *tts_tracker_process(void)
 {
     struct tts_tracker *t = atomic_load_explicit(&the_one, memory_order_acquire);
@@ -116,6 +143,8 @@ struct tts_tracker *tts_tracker_process(void)
         return t;
     if (atomic_compare_exchange_strong_explicit(&the_one, &t, made, memory_order_acq_rel,
                                                 memory_order_acquire)) {
+        /* Without memory for the handlers, a fork works as for other trackers. */
+        pthread_atfork(stop_process_tracker, resume_parent, resume_child);
         tts_publisher_begin_by_environment(made);
         return made;
     }

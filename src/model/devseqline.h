@@ -22,6 +22,7 @@ enum tts_devseq_kind {
     TTS_DEVSEQ_KERNEL,
     TTS_DEVSEQ_CAPTURE,
     TTS_DEVSEQ_TRACE,
+    TTS_DEVSEQ_IDLE,
     TTS_DEVSEQ_STATS,
     TTS_DEVSEQ_ROOM,
     TTS_DEVSEQ_PAGE,
@@ -61,7 +62,7 @@ struct tts_devseq_line {
     uint64_t address;
     uint64_t bytes;               /* operand SIZE */
     uint64_t page_bytes;          /* the operand PAGE or the option `page` */
-    uint64_t number;              /* the operand ID or INDEX, or the option `offset` */
+    uint64_t number;              /* the operand ID, STEPS or INDEX, or the option `offset` */
     enum tts_placement placement; /* options `from` and `at` */
     enum tts_devseq_sharding sharding;
     uint32_t rank;
@@ -95,7 +96,7 @@ struct tts_devseq_counts {
     uint64_t fragmented;
     uint64_t frees_ok, frees_ignored;
     uint64_t programs, cbs, runs_ok, runs_failed;
-    uint64_t captures, queries;
+    uint64_t captures, idles, queries;
     uint64_t first_failure_line; /* 0 if nothing failed */
     /* Line that first reached the peak; 0 if nothing was allocated. */
     uint64_t peak_line[TTS_POOLS];

@@ -255,7 +255,7 @@ static int make_region(struct tts_clientwriter *w, const struct tts_clientregion
     int fd = -1;
     int reason = tts_beside_open(w->path, O_RDWR, &fd);
     if (reason == EOPNOTSUPP)
-        reason = tts_beside_create(w->path, O_RDWR, temporary, &fd);
+        reason = tts_beside_create(w->path, O_RDWR, 0600, temporary, &fd);
     if (reason != 0)
         return reason;
     reason = map_new_region(w, fd, header);

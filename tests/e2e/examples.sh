@@ -63,3 +63,30 @@ for language in c cpp; do
     expect_out ""
     expect_err_like "tracked_loop: Out of Memory: Not enough space to allocate"
 done
+
+# TTSCOPE=1 publishes the loop and changes none of its figures. The file is gone after the end,
+# also if the loop gives up. Without TTSCOPE=1 there is no file.
+publishing() { # command; its output is in `err`
+    local published=$1
+    shift
+    run env TTSCOPE="$published" PYTHONDONTWRITEBYTECODE=1 PYTHONPATH="$source_dir/bindings/python" \
+        TTSCOPE_LIBRARY="$library" ASAN_OPTIONS=detect_leaks=0 \
+        "$python" "$source_dir/tests/e2e/shm_names.py" env LD_PRELOAD="$sanitizer" "$@"
+}
+for program in "$TTS_BUILD_DIR/tests/example_tracked_loop_c" "$TTS_BUILD_DIR/tests/example_tracked_loop_cpp" \
+    "$python $source_dir/examples/tracked_loop.py"; do
+    # shellcheck disable=SC2086 # a program and its argument
+    publishing 1 $program
+    expect_code 0
+    expect_out 'made ttscope_PID
+removed ttscope_PID'
+    expect_err "$expected"
+    # shellcheck disable=SC2086
+    publishing 0 $program
+    expect_code 0
+    expect_out ''
+done
+publishing 1 "$TTS_BUILD_DIR/tests/example_tracked_loop_c" --scale 300
+expect_code 1
+expect_out 'made ttscope_PID
+removed ttscope_PID'

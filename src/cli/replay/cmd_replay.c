@@ -20,6 +20,8 @@
 
 static const char command[] = "replay";
 
+enum { DAY_S = 86400 };
+
 struct replay {
     struct tts_replay_options options;
     /* The state of a replay on one pool. */
@@ -50,6 +52,13 @@ static const struct tts_option options_table[] = {
      .help = "how to allocate: place, no-dispatch or overcommit", .needs = "device"},
     {"csv", 0, TTS_OPTION_TEXT, AT(csv_dir), "DIR",
      .help = "write memory reports as the runtime does", .needs = "device"},
+    {"publish", 'p', TTS_OPTION_FLAG, AT(publish),
+     .help = "show the memory live, in 'ttscope top' and 'ttscope serve'", .needs = "device"},
+    {"step", 0, TTS_OPTION_NUMBER, AT(step_ms), "MS", "milliseconds for each step (default: 0)",
+     .max = DAY_S * 1000, .needs = "publish"},
+    {"hold", 0, TTS_OPTION_NUMBER, AT(hold_s), "SECONDS",
+     "seconds to stay published after the end (default: until Ctrl-C)", .max = DAY_S,
+     .needs = "publish"},
     {"pool", 0, TTS_OPTION_TEXT, AT(map_pool), "POOL", .help = "the pool that the map shows",
      .needs = "map"},
     {0},
@@ -322,6 +331,7 @@ static int run_replay(struct tts_job *job, void *values)
 {
     struct replay *replay = values;
     replay->options.path = job->operands[0];
+    replay->options.has_hold = tts_options_has(&job->options, "hold");
     if (!check_sequence_options(job, replay))
         return TTS_EXIT_USAGE;
     const char *device = replay->options.device.name;

@@ -4,6 +4,7 @@
 #include "cli/device_arg.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* The values of the options. Strings are borrowed from argv. */
 struct tts_replay_options {
@@ -12,6 +13,10 @@ struct tts_replay_options {
     const char *csv_dir, *mode;
     struct tts_device_arg device; /* name is NULL if no device was given */
     bool check, stats, blocks, json, quiet;
+    bool publish;
+    uint64_t step_ms; /* time of one step of a replay that is published */
+    bool has_hold;    /* false: the memory stays published until a signal */
+    uint64_t hold_s;
 };
 
 /* Runs a sequence on all pools of a device and writes all outputs. Returns the exit code. */

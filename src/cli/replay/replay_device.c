@@ -6,6 +6,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/replay/replay.h"
+#include "cli/replay/replay_publish.h"
 #include "cli/replay/replay_sequence.h"
 #include "device/devicepools.h"
 #include "device/space.h"
@@ -34,6 +35,7 @@ struct replay {
     struct tts_lines lines;
     struct tts_device *device;
     struct tts_devseq_run run;
+    struct tts_replay_publish publish;
     struct tts_outfile json_file;
     struct tts_json document;
     struct tts_replay_check checked;
@@ -238,7 +240,12 @@ static bool show_device_step(struct replay *replay, const struct tts_devseq_line
 
 /* --- the whole sequence ----------------------------------------------------------------- */
 
-/* Reads and runs all lines, up to the end or to the first difference. */
+static uint64_t idle_steps_of(const struct tts_devseq_line *line)
+{
+    return line->kind == TTS_DEVSEQ_IDLE ? line->number : 0;
+}
+
+/* Reads and runs all lines, up to the end, to the first difference, or to a signal. */
 static enum tts_status run_device_lines(struct replay *replay, struct tts_error *err)
 {
     if (prints(replay))
@@ -260,7 +267,8 @@ static enum tts_status run_device_lines(struct replay *replay, struct tts_error 
             status = tts_devseq_run_line(&replay->run, &line, replay->lines.line, &step, err);
         if (status != TTS_OK)
             return status;
-        if (!show_device_step(replay, &line, &step))
+        if (!show_device_step(replay, &line, &step) ||
+            !tts_replay_publish_line(&replay->publish, idle_steps_of(&line)))
             return TTS_OK;
     }
 }
@@ -359,10 +367,41 @@ static enum tts_status open_device_files(struct replay *replay, struct tts_error
     return status;
 }
 
+/* Returns true if the sequence has an `idle` line. A pipe cannot be read twice. */
+static bool has_idle_line(const char *path)
+{
+    struct tts_lines lines;
+    struct tts_devseq_line line;
+    struct stat info;
+    const char *text;
+    size_t len;
+    bool found = false;
+    if (strcmp(path, "-") == 0 || stat(path, &info) != 0 || !S_ISREG(info.st_mode) ||
+        tts_lines_open(&lines, path, tts_alloc_libc(), NULL) != TTS_OK)
+        return false;
+    while (!found && tts_replay_next_line(&lines, path, &text, &len, NULL) == TTS_OK)
+        found =
+            tts_devseq_parse(text, len, &line, NULL) == TTS_OK && line.kind == TTS_DEVSEQ_IDLE;
+    tts_lines_close(&lines);
+    return found;
+}
+
+static enum tts_status begin_device_publish(struct replay *replay, struct tts_error *err)
+{
+    const struct tts_replay_options *options = replay->options;
+    enum tts_status status = tts_replay_publish_begin(&replay->publish, options, err);
+    if (status == TTS_OK)
+        status = tts_replay_publish_device(&replay->publish, replay->device, err);
+    replay->publish.is_by_line = options->step_ms > 0 && !has_idle_line(options->path);
+    return status;
+}
+
 static int run_device_replay(struct replay *replay)
 {
     struct tts_error err = {0};
     enum tts_status status = open_device_files(replay, &err);
+    if (status == TTS_OK)
+        status = begin_device_publish(replay, &err);
     if (status == TTS_OK) {
         status = run_device_lines(replay, &err);
         if (status != TTS_OK)
@@ -370,7 +409,10 @@ static int run_device_replay(struct replay *replay)
     }
     if (ferror(stdout))
         return TTS_EXIT_INPUT; /* main prints the error */
-    /* A map or report would show the end of the sequence, which was not reached. */
+    /* A map, a report or a document would show the end of the sequence, which was not
+     * reached. */
+    if (status == TTS_OK && replay->publish.stop_signal != 0)
+        return TTS_EXIT_DONE;
     bool stopped = replay->checked.line > 0;
     if (status == TTS_OK && !stopped)
         status = write_map(replay, &err);
@@ -393,8 +435,12 @@ int tts_replay_device(const struct tts_replay_options *options)
     int code = make_device(&replay);
     if (code == TTS_EXIT_DONE)
         code = begin_map(&replay);
-    if (code == TTS_EXIT_DONE)
+    if (code == TTS_EXIT_DONE) {
         code = run_device_replay(&replay);
+        if (code == TTS_EXIT_DONE || code == TTS_EXIT_BAD_NEWS)
+            tts_replay_publish_hold(&replay.publish);
+    }
+    code = tts_replay_publish_end(&replay.publish, code);
     tts_outfile_abandon(&replay.json_file);
     tts_outfile_abandon(&replay.map_file);
     for (int report = 0; report < REPORTS; report++)

@@ -5,6 +5,7 @@
 #include "cli/message.h"
 #include "cli/progress.h"
 #include "cli/replay/replay.h"
+#include "cli/replay/replay_publish.h"
 #include "sources/eventpass.h"
 #include "sources/partial.h"
 #include "views/replay/whatif_view.h"
@@ -23,6 +24,7 @@ struct replay {
     struct tts_whatif *whatif;
     struct tts_whatif_answer answer;
     struct tts_progress progress;
+    struct tts_replay_publish publish;
     uint64_t done_bytes; /* bytes read by all runs of the search */
 };
 
@@ -30,7 +32,8 @@ struct replay {
 struct run {
     struct tts_eventfile *file;
     struct tts_whatif *whatif;
-    bool stops; /* stops at the first failure */
+    struct tts_replay_publish *publish; /* NULL: this pass is not published */
+    bool stops;                         /* stops at the first failure */
     struct tts_eventpass pass;
     struct tts_itemcheck check;
     struct tts_partial partial;
@@ -51,6 +54,18 @@ static enum tts_status open_replay_file(struct replay *replay, struct tts_eventf
     return tts_eventfile_open(replay->options->path, &watch, NULL, out, err);
 }
 
+/* Publishes one item and waits for a step after an event. A signal ends the pass. */
+static enum tts_status publish_replayed_item(struct run *run, const struct tts_item *item,
+                                             struct tts_error *err)
+{
+    enum tts_status status = tts_replay_publish_item(run->publish, item, run->whatif, err);
+    bool is_step = item->kind == TTS_ITEM_EVENT && item->event.kind != TTS_EVENT_OP_BEGIN &&
+                   item->event.kind != TTS_EVENT_OP_END;
+    if (status == TTS_OK && !tts_replay_publish_wait(run->publish, is_step))
+        run->pass.is_done = true;
+    return status;
+}
+
 /* Runs one item. An impossible item is reported as damage of the file. */
 static enum tts_status run_item(void *ctx, const struct tts_item *item, struct tts_error *err)
 {
@@ -60,6 +75,8 @@ static enum tts_status run_item(void *ctx, const struct tts_item *item, struct t
     if (status == TTS_OK)
         status = tts_whatif_item(run->whatif, item, err);
     run->pass.is_done = run->stops && tts_whatif_failures(run->whatif) > 0;
+    if (status == TTS_OK && run->publish)
+        status = publish_replayed_item(run, item, err);
     return status;
 }
 
@@ -271,11 +288,13 @@ static enum tts_status run_file(struct replay *replay, struct run *run, struct t
 static int run_all(struct replay *replay)
 {
     struct tts_error err = {0};
-    struct run run = {.whatif = replay->whatif};
+    struct run run = {.whatif = replay->whatif, .publish = &replay->publish};
     enum tts_status status = run_file(replay, &run, &err);
     tts_eventfile_close(run.file);
     if (status != TTS_OK)
         return failed(replay, &err);
+    if (replay->publish.stop_signal != 0)
+        return TTS_EXIT_DONE;
     int code = tts_message_partial(&replay->answer.missing, command, replay->options->path);
     status = search_dram_size(replay, &err);
     if (status == TTS_OK)
@@ -311,7 +330,15 @@ int tts_replay_recording(const struct tts_replay_options *options)
     replay.answer.path = options->path;
     replay.answer.chip = &replay.chip;
     replay.answer.whatif = replay.whatif;
-    code = run_all(&replay);
+    if (tts_replay_publish_begin(&replay.publish, options, &err) == TTS_OK) {
+        code = run_all(&replay);
+        if (code != TTS_EXIT_INPUT)
+            tts_replay_publish_hold(&replay.publish);
+        code = tts_replay_publish_end(&replay.publish, code);
+    } else {
+        tts_message(command, "%s", err.text);
+        code = TTS_EXIT_INPUT;
+    }
     tts_whatif_free(replay.whatif);
     return code;
 }

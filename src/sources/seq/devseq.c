@@ -79,6 +79,7 @@ static const struct tts_devseq_form devseq_forms[TTS_DEVSEQ_KINDS] = {
                           .usage = "trace SIZE",
                           .options = BIT(AS),
                           .shape = TTS_DEVSEQ_SAYS_ADDRESS},
+    [TTS_DEVSEQ_IDLE] = {.verb = "idle", .usage = "idle STEPS"},
     [TTS_DEVSEQ_STATS] = {.verb = "stats",
                           .usage = "stats POOL",
                           .shape = TTS_DEVSEQ_SAYS_NUMBERS,
@@ -292,6 +293,7 @@ static char *put_devseq_operands(char *at, const struct tts_devseq_line *line)
         at = put_devseq_word(at, devseq_pool_names[line->pool]);
         return tts_put_operand(at, line->address);
     case TTS_DEVSEQ_PROGRAM:
+    case TTS_DEVSEQ_IDLE:
         return tts_put_operand(at, line->number);
     case TTS_DEVSEQ_STATS:
         return put_devseq_word(at, devseq_pool_names[line->pool]);
@@ -703,6 +705,8 @@ static enum tts_status parse_devseq_operands(struct tts_scan *scan, struct tts_d
         return parse_free_operands(scan, out);
     case TTS_DEVSEQ_PROGRAM:
         return tts_scan_number(scan, tts_scan_word(scan), "ID", &out->number);
+    case TTS_DEVSEQ_IDLE:
+        return tts_scan_number(scan, tts_scan_word(scan), "STEPS", &out->number);
     case TTS_DEVSEQ_STATS:
         return parse_pool_name(scan, &out->pool);
     case TTS_DEVSEQ_ROOM:

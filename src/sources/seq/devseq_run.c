@@ -479,6 +479,9 @@ enum tts_status tts_devseq_run_line(struct tts_devseq_run *run,
         run->counts.captures++;
         tts_device_trace_begin(run->device);
         return TTS_OK;
+    case TTS_DEVSEQ_IDLE:
+        run->counts.idles++;
+        return TTS_OK;
     case TTS_DEVSEQ_STATS:
     case TTS_DEVSEQ_ROOM:
     case TTS_DEVSEQ_PAGE:

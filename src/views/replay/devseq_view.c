@@ -255,6 +255,7 @@ static void put_device_result(struct tts_json *json, const struct tts_devseq_ste
         return;
     case TTS_DEVSEQ_PROGRAM:
     case TTS_DEVSEQ_CAPTURE:
+    case TTS_DEVSEQ_IDLE:
     case TTS_DEVSEQ_BLANK:
     case TTS_DEVSEQ_KINDS:
         return;
@@ -371,6 +372,7 @@ static void put_device_counts(struct tts_json *json, const struct tts_devseq_cou
     tts_json_number(json, "runs_ok", counts->runs_ok);
     tts_json_number(json, "runs_failed", counts->runs_failed);
     tts_json_number(json, "captures", counts->captures);
+    tts_json_number(json, "idles", counts->idles);
     tts_json_number(json, "queries", counts->queries);
     tts_json_object_end(json);
 }

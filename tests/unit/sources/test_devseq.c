@@ -34,6 +34,8 @@ T_TEST(every_statement_and_option_is_written_as_it_was_read)
         "capture",
         "trace 100000",
         "trace 100000 as=t/0:a.b-c_D",
+        "idle 0",
+        "idle 18446744073709551615",
         "stats dram",
         "stats l1",
         "stats l1_small",
@@ -310,7 +312,7 @@ static struct tts_devseq_line any_line(uint64_t *rng)
     } else if (kind == TTS_DEVSEQ_FREE || kind == TTS_DEVSEQ_PAGE) {
         any_name(rng, &line.name);
     }
-    if (kind == TTS_DEVSEQ_PROGRAM || kind == TTS_DEVSEQ_PAGE)
+    if (kind == TTS_DEVSEQ_PROGRAM || kind == TTS_DEVSEQ_IDLE || kind == TTS_DEVSEQ_PAGE)
         line.number = any_number(rng);
     if (kind == TTS_DEVSEQ_STATS)
         line.pool = (enum tts_pool)below(rng, TTS_POOLS);

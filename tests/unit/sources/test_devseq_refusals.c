@@ -380,11 +380,14 @@ T_TEST(a_result_has_its_shape)
 
 T_TEST(only_questions_and_requests_have_results)
 {
-    static const char *const without[] = {"", "free", "program", "capture"};
+    static const char *const without[] = {"", "free", "program", "capture", "idle"};
     expect_error("program 1 = 1", TTS_E_SYNTAX, 12,
                  "expected no result for this statement, got '1'");
     expect_error("capture = ok", TTS_E_SYNTAX, 10,
                  "expected no result for this statement, got 'ok'");
+    expect_error("idle 3 = ok", TTS_E_SYNTAX, 9,
+                 "expected no result for this statement, got 'ok'");
+    expect_error("idle", TTS_E_SYNTAX, 4, "expected a decimal number for STEPS, got nothing");
     expect_error("free l1 5 = 1", TTS_E_SYNTAX, 12,
                  "expected no result for this statement, got '1'");
     expect_error("free hidden = ok", TTS_E_SYNTAX, 14,

@@ -464,6 +464,7 @@ T_TEST(what_happened_is_counted_once)
         "free b",
         "free l1 1",
         "capture",
+        "idle 200",
         "program 3",
         "cb 8 cores=0-0 = 105664",
         "run = ok",
@@ -483,8 +484,9 @@ T_TEST(what_happened_is_counted_once)
     T_EQ(counts->frees_ok, 2);
     T_EQ(counts->frees_ignored, 1);
     T_TRUE(counts->programs == 1 && counts->cbs == 1 && counts->runs_ok == 1 &&
-           counts->runs_failed == 0 && counts->captures == 1 && counts->queries == 2);
-    T_EQ(counts->first_failure_line, 17);
+           counts->runs_failed == 0 && counts->captures == 1 && counts->idles == 1 &&
+           counts->queries == 2);
+    T_EQ(counts->first_failure_line, 18);
     T_EQ(counts->peak_bytes[TTS_POOL_L1], 6144);
     T_EQ(counts->peak_line[TTS_POOL_L1], 2); /* the first line that reached the peak */
     T_EQ(counts->peak_bytes[TTS_POOL_DRAM], 4096);
@@ -553,6 +555,7 @@ static enum tts_status run_all(const struct heap *heap)
         "kernel 100000 as=kernel",
         "capture",
         "trace 100000 as=trace",
+        "idle 3",
         "page scores 3",
         "free hidden",
         "free dram 2968640",
