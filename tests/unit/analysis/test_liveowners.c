@@ -976,6 +976,40 @@ T_TEST(the_log_of_a_process_is_not_placed_by_the_logical_id_of_another_process)
     release_host(&host);
 }
 
+T_TEST(a_log_whose_device_contradicts_the_region_is_not_placed_by_number)
+{
+    struct host host;
+    init_host(&host);
+    for (uint32_t node = 0; node < 2; node++) {
+        add_holder(add_chip(&host, node, ASIC + node), 200);
+        add_region(&host, ASIC + node, 1)->logical_id = node;
+    }
+    add_process(&host, 200, 1);
+    /* Device 0 was closed with buffers left; the mesh of now is device 1. */
+    add_slot(&host.view.regions[0], 200, 7);
+    struct tts_seenbuffers *log = add_log(&host, 200);
+    log->devices_known = true;
+    log->device_count = log->devices[0] = 1;
+    const struct tts_livedevice *devices = judge(&host);
+    T_TRUE(devices[0].source == TTS_LIVESOURCE_REGION &&
+           devices[0].caveats & TTS_CAVEAT_UNSURE_LOG);
+    T_EQ(devices[1].source, TTS_LIVESOURCE_INSPECTOR);
+    T_EQ(host.frame.stray_count, 0);
+    /* No device has the logical id. */
+    log->devices[0] = 5;
+    devices = judge(&host);
+    T_TRUE(devices[0].source == TTS_LIVESOURCE_REGION && host.frame.stray_count == 1);
+    /* If another process is registered, the id may be that of the other process. */
+    add_process(&host, 201, 1);
+    add_holder(&host.view.chips[0], 201);
+    add_slot(&host.view.regions[0], 201, 9);
+    devices = judge(&host);
+    T_TRUE(devices[0].processes[1].source == TTS_LIVESOURCE_INSPECTOR ||
+           devices[0].processes[0].source == TTS_LIVESOURCE_INSPECTOR);
+    T_TRUE(!(devices[0].caveats & TTS_CAVEAT_UNSURE_LOG) && host.frame.stray_count == 0);
+    release_host(&host);
+}
+
 T_TEST(all_that_was_not_read_is_told)
 {
     struct host host;
