@@ -51,7 +51,7 @@ expect_code 0
 expect_err ""
 expect_out_like "Device 0 (ID: 0)"
 expect_out_like "    Allocated:           72.00 MB (84.7%)"
-expect_out_like "  L1 Allocated: 72.00 MB (84.7%) 84%"
+expect_out_like "  L1 Allocated: 72.00 MB (84.7%) 84% (nominal)"
 expect_out_like "  L1_SMALL Allocated: 2.00 MB (unknown)"
 expect_out_like "
   State: live

@@ -149,8 +149,8 @@ static unsigned frame_columns(const struct top *top)
     return top->screen.columns;
 }
 
-/* `whole_lines` is 0, or the lines of a frame that was too tall; see tts_liveview. */
-static enum tts_status write_view(struct top *top, size_t whole_lines)
+/* For `whole_lines` and `spare_lines` see struct tts_liveview. */
+static enum tts_status write_view(struct top *top, size_t whole_lines, size_t spare_lines)
 {
     const struct top_options *options = top->options;
     struct tts_liveview view = {
@@ -165,6 +165,7 @@ static enum tts_status write_view(struct top *top, size_t whole_lines)
         /* Frames in place replace each other, so that the tips stay on the screen. */
         .has_tips = top->screen.is_in_place || top->update == 0,
         .whole_lines = whole_lines,
+        .spare_lines = spare_lines,
     };
     if (options->json) {
         tts_liveview_json(&view, top->out);
@@ -201,14 +202,26 @@ static ssize_t append_frame_text(void *ctx, const char *bytes, size_t len)
     return (ssize_t)len;
 }
 
-static enum tts_status write_frame_text(struct top *top, size_t whole_lines,
+static enum tts_status write_frame_text(struct top *top, size_t whole_lines, size_t spare_lines,
                                         struct tts_error *err)
 {
     top->text_len = 0;
-    enum tts_status status = write_view(top, whole_lines);
+    enum tts_status status = write_view(top, whole_lines, spare_lines);
     if (fflush(top->out) != 0 || ferror(top->out) || status != TTS_OK)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     return TTS_OK;
+}
+
+/* Writes the short form of a frame that is too tall, then again with caveats if there are
+ * lines to spare. */
+static enum tts_status write_short_text(struct top *top, size_t whole_lines,
+                                        struct tts_error *err)
+{
+    enum tts_status status = write_frame_text(top, whole_lines, 0, err);
+    size_t lines = tts_screen_lines(top->text, top->text_len);
+    if (status == TTS_OK && lines < top->screen.rows)
+        status = write_frame_text(top, whole_lines, top->screen.rows - lines, err);
+    return status;
 }
 
 /* Shows the present frame with one write. Blocks that are taller than the terminal are written
@@ -216,11 +229,11 @@ static enum tts_status write_frame_text(struct top *top, size_t whole_lines,
 static enum tts_status show_frame(struct top *top, struct tts_error *err)
 {
     tts_screen_measure(&top->screen);
-    enum tts_status status = write_frame_text(top, 0, err);
+    enum tts_status status = write_frame_text(top, 0, 0, err);
     size_t lines = tts_screen_lines(top->text, top->text_len);
     if (status == TTS_OK && top->screen.is_in_place && top->options->view == VIEW_BLOCKS &&
         lines > top->screen.rows)
-        status = write_frame_text(top, lines, err);
+        status = write_short_text(top, lines, err);
     if (status != TTS_OK)
         return status;
     return tts_screen_show(&top->screen, top->text, top->text_len, err);

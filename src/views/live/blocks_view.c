@@ -209,7 +209,8 @@ static void put_filter_row(const struct tts_livedevice *device, enum tts_pool ki
     if (tts_livepool_share(pool, &millionths)) {
         tts_textroom_put(&room, " ");
         tts_textroom_number(&room, millionths / 10000);
-        tts_textroom_put(&room, "%");
+        tts_textroom_put(&room,
+                         pool->total_source == TTS_LIVETOTAL_NOMINAL ? "% (nominal)" : "%");
     }
     tts_textroom_put(&room, "\n");
     fwrite(line, 1, (size_t)(room.at - line), out);
@@ -324,12 +325,13 @@ static void put_short_blocks(const struct tts_liveview *view, FILE *out)
 
 void tts_liveview_blocks(const struct tts_liveview *view, FILE *out)
 {
-    if (view->whole_lines > 0) {
+    bool is_short = view->whole_lines > 0;
+    if (is_short) {
         put_short_blocks(view, out);
     } else {
         put_block_header(view, out);
         for (size_t i = 0; i < view->frame->device_count; i++)
             put_device(view, &view->frame->devices[i], out);
     }
-    tts_livenotes_put(view, TTS_LIVENOTES_STRAYS, out);
+    tts_livenotes_put(view, TTS_LIVENOTES_STRAYS | (is_short ? TTS_LIVENOTES_FIRST : 0), out);
 }
