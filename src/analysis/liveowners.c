@@ -24,6 +24,8 @@ struct judge {
     const struct tts_hostview *view;
     struct tts_liveframe *frame;
     struct nominal_shape shape;
+    bool largest_known;                      /* `largest_bytes` is filled */
+    uint64_t largest_bytes[TTS_POOL_L1 + 1]; /* the largest pools of the catalogue */
 };
 
 /* ---- one device ---- */
@@ -142,6 +144,9 @@ static void set_holder_caveats(struct tts_livedevice *device, const struct tts_s
     }
 }
 
+static const char damaged_text[] =
+    "the memory region is damaged: its counters exceed the memory of any device";
+
 /* Says why a region cannot be read. */
 static void set_unreadable(struct tts_livedevice *device, const struct tts_seenregion *region)
 {
@@ -166,8 +171,7 @@ static void set_unreadable(struct tts_livedevice *device, const struct tts_seenr
                  region->version, region->file_bytes);
         return;
     case TTS_SEENREGION_CORRUPT:
-        snprintf(out, size,
-                 "the memory region is damaged: its counters exceed the memory of any device");
+        snprintf(out, size, "%s", damaged_text);
         return;
     case TTS_SEENREGION_CHANGING:
         snprintf(out, size,
@@ -345,6 +349,75 @@ static void set_region_state(const struct tts_hostview *view, const struct tts_s
     }
 }
 
+/* ---- damaged counters ---- */
+
+/* Finds the largest pools of the catalogue. */
+static void find_largest_pools(struct judge *judge)
+{
+    const struct tts_preset *preset;
+    struct nominal_shape shape;
+    uint64_t *largest = judge->largest_bytes;
+    for (size_t i = 0; !judge->largest_known && (preset = tts_preset_at(i)); i++) {
+        read_nominal_shape(&shape, preset->name);
+        for (int pool = TTS_POOL_DRAM; pool <= TTS_POOL_L1; pool++)
+            if (shape.pools[pool].total_bytes > largest[pool])
+                largest[pool] = shape.pools[pool].total_bytes;
+    }
+    judge->largest_known = true;
+}
+
+/* Returns the pools, as bits, in which the counters exceed those of the largest device.
+ * Programs take L1_SMALL from L1, and TRACE from DRAM. Looks at the catalogue only if the board
+ * of `device` does not hold so much. */
+static uint32_t find_damaged_pools(struct judge *judge, const struct tts_livedevice *device,
+                                   const uint64_t bytes[TTS_POOLS])
+{
+    static const enum tts_pool parents[TTS_POOLS] = {TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOL_L1,
+                                                     TTS_POOL_DRAM};
+    uint32_t damaged = 0;
+    for (int i = 0; i < TTS_POOLS; i++) {
+        const struct tts_livepool *pool = &device->pools[parents[i]];
+        if (bytes[i] <= (pool->total_known ? pool->total_bytes : 0))
+            continue;
+        find_largest_pools(judge);
+        damaged |= (uint32_t)(bytes[i] > judge->largest_bytes[parents[i]]) << i;
+    }
+    return damaged;
+}
+
+/* Looks for counters that no device can hold. Bytes of several processes that were killed may
+ * add up to more than a device, so left-overs count only within their own entry. Returns false
+ * if the region is damaged: its numbers are unknown then. */
+static bool check_region_counters(struct judge *judge, const struct region_sum *sum,
+                                  struct tts_livedevice *device)
+{
+    /* The catalogue does not know the pools of other architectures. */
+    if (device->arch_known && device->arch != TTS_ARCH_WORMHOLE &&
+        device->arch != TTS_ARCH_BLACKHOLE)
+        return true;
+    bool is_left = device->state == TTS_LIVE_PHANTOM || device->state == TTS_LIVE_IDLE;
+    uint64_t live[TTS_POOLS];
+    for (int i = 0; i < TTS_POOLS; i++) {
+        uint64_t total = sum->total.bytes[i], dead = sum->dead.bytes[i];
+        live[i] = is_left || dead > total ? 0 : total - dead;
+    }
+    bool is_damaged = find_damaged_pools(judge, device, live) != 0;
+    for (size_t i = 0; i < device->process_count; i++) {
+        struct tts_counters *counters = &device->processes[i].counters;
+        uint32_t damaged = find_damaged_pools(judge, device, counters->bytes);
+        counters->known &= ~damaged;
+        is_damaged |= damaged != 0;
+    }
+    if (!is_damaged)
+        return true;
+    device->state = TTS_LIVE_UNREADABLE;
+    device->source = TTS_LIVESOURCE_NONE;
+    snprintf(device->reason, sizeof device->reason, "%s", damaged_text);
+    return false;
+}
+
+/* ---- one device with regions ---- */
+
 /* A region that no process uses says nothing about a process that has the chip open. */
 static void forget_zeros(struct tts_livedevice *device)
 {
@@ -354,6 +427,15 @@ static void forget_zeros(struct tts_livedevice *device)
             pool->allocated_known = pool->free_known = pool->free_is_limit = false;
     }
     device->cb_known = device->cb_known && device->cb_bytes > 0;
+}
+
+static void set_region_pools(const struct region_sum *sum, struct tts_livedevice *device)
+{
+    /* Without a process, also the bytes that belong to no entry are left over. */
+    tts_livedevice_set_allocated(device, &sum->total,
+                                 device->state == TTS_LIVE_LIVE ? &sum->dead : &sum->total);
+    if (sum->references == 0 && device->state == TTS_LIVE_LIVE && sum->live == 0)
+        forget_zeros(device);
 }
 
 /* Returns the process that the lock of a chip names, or NULL. The number is that of the process
@@ -420,11 +502,8 @@ static enum tts_status judge_regions(struct judge *judge,
         device->caveats |= TTS_CAVEAT_PART_REGION;
     if (sum.readable > 0) {
         set_region_state(judge->view, &room, &sum, device);
-        /* Without a process, also the bytes that belong to no entry are left over. */
-        tts_livedevice_set_allocated(device, &sum.total,
-                                     device->state == TTS_LIVE_LIVE ? &sum.dead : &sum.total);
-        if (sum.references == 0 && device->state == TTS_LIVE_LIVE && sum.live == 0)
-            forget_zeros(device);
+        if (check_region_counters(judge, &sum, device))
+            set_region_pools(&sum, device);
     }
     if (!chip) {
         device->caveats |= TTS_CAVEAT_NO_BOARD;

@@ -918,6 +918,50 @@ T_TEST(without_a_list_of_holders_the_lock_of_a_chip_is_evidence)
     release_host(&host);
 }
 
+T_TEST(counters_above_every_device_are_damaged_also_on_an_unknown_board)
+{
+    /* The largest DRAM and L1 of the catalogue. */
+    static const uint64_t most[TTS_POOLS] = {8 * UINT64_C(4272341376), 130 * UINT64_C(1461248),
+                                             130 * UINT64_C(1461248), 8 * UINT64_C(4272341376)};
+    for (int i = 0; i < 2 * TTS_POOLS; i++) {
+        struct host host;
+        init_host(&host);
+        struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+        if (i >= TTS_POOLS) {
+            chip->preset = NULL;
+            chip->arch_known = false;
+        }
+        add_holder(chip, 200);
+        add_process(&host, 200, 1);
+        struct tts_seenregion *region = add_region(&host, ASIC, 2);
+        add_slot(region, 200, 0);
+        add_slot(region, 99, 0); /* was killed */
+        uint64_t *live = &region->slots[0].counters.bytes[i % TTS_POOLS];
+        uint64_t *dead = &region->slots[1].counters.bytes[i % TTS_POOLS];
+        uint64_t *total = &region->total.bytes[i % TTS_POOLS];
+        *live = *total = most[i % TTS_POOLS];
+        T_EQ(judge(&host)->state, TTS_LIVE_LIVE);
+        /* What dead processes left adds up. */
+        *dead = most[i % TTS_POOLS];
+        *total = *live + *dead;
+        T_EQ(judge(&host)->state, TTS_LIVE_LIVE);
+        ++*total;
+        const struct tts_livedevice *device = judge(&host);
+        T_EQ(device->state, TTS_LIVE_UNREADABLE);
+        T_TRUE(strstr(device->reason, "damaged"));
+        T_TRUE(!device->pools[i % TTS_POOLS].allocated_known);
+        --*total;
+        ++*dead;
+        device = judge(&host);
+        T_EQ(device->state, TTS_LIVE_UNREADABLE);
+        T_EQ(device->process_count, 2);
+        for (size_t k = 0; k < 2; k++)
+            T_EQ(device->processes[k].counters.known >> i % TTS_POOLS & 1,
+                 device->processes[k].state == TTS_LIVEPROCESS_LIVE);
+        release_host(&host);
+    }
+}
+
 T_TEST(an_unreadable_region_takes_no_facts_from_a_readable_one)
 {
     struct host host;
