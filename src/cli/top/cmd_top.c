@@ -142,6 +142,17 @@ static enum tts_status read_frame(struct top *top, struct tts_error *err)
     return status;
 }
 
+/* Looks up the users of the processes that the view shows. */
+static void name_shown_users(struct top *top)
+{
+    size_t most = 0;
+    if (top->options->json || top->options->view == VIEW_PROCESSES)
+        most = SIZE_MAX;
+    else if (top->options->view == VIEW_BLOCKS)
+        most = TTS_LIVEVIEW_BLOCK_PROCESSES;
+    tts_livehost_name_users(top->host, present_frame(top), most);
+}
+
 static unsigned frame_columns(const struct top *top)
 {
     if (!top->screen.is_terminal)
@@ -256,8 +267,11 @@ static void say_unjudged(struct top *top, const char *text)
 static int check_limits(struct top *top, struct tts_poollimits *limits)
 {
     char text[TTS_POOLLIMIT_TEXT_MAX];
-    const struct tts_liveframe *frame = present_frame(top);
+    struct tts_liveframe *frame = present_frame(top);
     if (tts_poollimits_passed(limits, frame, text)) {
+        /* The message names a process that the view may not show. */
+        tts_livehost_name_users(top->host, frame, SIZE_MAX);
+        tts_poollimits_passed(limits, frame, text);
         tts_screen_close(&top->screen);
         tts_message(top->job->command, "%s", text);
         return TTS_EXIT_BAD_NEWS;
@@ -356,6 +370,7 @@ static int run_refresh(struct top *top, struct tts_poollimits *limits, bool *has
         tts_selection_apply(&options->selection, present_frame(top));
     }
     *has_ended = true;
+    name_shown_users(top);
     if (show_frame(top, &err) != TTS_OK)
         return tts_job_fail(top->job, NULL, &err);
     int code = check_limits(top, limits);
@@ -436,6 +451,7 @@ static int run_top(struct tts_job *job, void *values)
     int code = tts_livehost_arg_open(job->command, &top.host);
     if (code != TTS_EXIT_DONE)
         return code;
+    tts_livehost_defer_users(top.host);
     if (init_top(&top)) {
         tts_screen_open(&top.screen, !options->once && !options->json, NULL);
         code = run_frames(&top);

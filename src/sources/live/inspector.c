@@ -20,7 +20,7 @@
 
 enum {
     LOG_FDS_MAX = 8192, /* open files of a process that are looked at */
-    HEAD_BYTES = 256,    /* the beginning of a log, to see that another log took its place */
+    HEAD_BYTES = 256,   /* the beginning of a log, to see that another log took its place */
     PIECE_BYTES = 16 * 1024,
     ENVIRON_BYTES = 256 * 1024,
     STARTUP_BYTES = 4096,

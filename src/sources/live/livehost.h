@@ -9,7 +9,7 @@
  * have changed. Memory is bounded by the limits of model/live/hostview.h. */
 #pragma once
 
-#include "model/live/hostview.h"
+#include "model/live/liveframe.h"
 
 struct tts_livehost; /* opaque; heap */
 
@@ -25,3 +25,11 @@ void tts_livehost_close(struct tts_livehost *host); /* NULL is allowed */
  * *view. */
 TTS_NODISCARD enum tts_status
 tts_livehost_read(struct tts_livehost *host, struct tts_hostview *view, struct tts_error *err);
+
+/* From now on tts_livehost_read() looks up no names of users: a name service on the network can
+ * block for seconds, also for processes that are not shown. */
+void tts_livehost_defer_users(struct tts_livehost *host);
+/* Fills in the names of users: of the first `per_device` selected processes of each device, and
+ * of the processes without a device. Asks the system once for each user. */
+void tts_livehost_name_users(struct tts_livehost *host, struct tts_liveframe *frame,
+                             size_t per_device);

@@ -13,7 +13,6 @@ enum {
     BAR_CELLS = 40,
     BAR_CELL_BYTES = 3,
     LABEL_COLUMNS = 21, /* the values begin in column 25 */
-    PROCESSES_SHOWN = 8,
     VALUE_MAX = TTS_LIVETEXT_SIZE_MAX + 32,
 };
 #define WARN_MILLIONTHS 750000
@@ -263,11 +262,11 @@ static void put_device_facts(const struct tts_livedevice *device, FILE *out)
     else
         fputs("  Id: unknown\n", out);
     put_source(device, out);
-    for (size_t i = 0; i < device->process_count && i < PROCESSES_SHOWN; i++)
+    for (size_t i = 0; i < device->process_count && i < TTS_LIVEVIEW_BLOCK_PROCESSES; i++)
         put_block_process(&device->processes[i], out);
-    if (device->process_count > PROCESSES_SHOWN)
+    if (device->process_count > TTS_LIVEVIEW_BLOCK_PROCESSES)
         fprintf(out, "  and %zu more processes: --view processes lists them\n",
-                device->process_count - PROCESSES_SHOWN);
+                device->process_count - TTS_LIVEVIEW_BLOCK_PROCESSES);
 }
 
 static void put_note(const char *text, FILE *out)

@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+/* The most processes that a block shows; further ones are counted. */
+enum { TTS_LIVEVIEW_BLOCK_PROCESSES = 8 };
+
 struct tts_liveview {
     const struct tts_liveframe *frame;
     /* The frame before; NULL: this is the first, and no change is known. */
