@@ -694,8 +694,10 @@ T_TEST(a_region_belongs_to_the_only_board_whose_holder_owns_its_entries)
     host.view.chips[1].holder_count = 0;
     host.view.chips[0].holders[0] = 202;
     add_process(&host, 202, 1);
+    host.view.processes[0].is_alive = host.view.processes[1].is_alive = false;
+    host.view.chip_count = 1;
     judge(&host);
-    T_EQ(host.frame.device_count, 3);
+    T_EQ(host.frame.device_count, 2);
     release_host(&host);
 }
 
@@ -856,7 +858,18 @@ T_TEST(a_file_of_another_user_turns_no_live_process_into_a_dead_one)
     host.view.regions[1].owner_uid = 1001;
     host.view.processes[0].uid = 0;
     judge(&host);
+    T_EQ(find_device(&host, OLD_ID)->process_count, 1);
     T_EQ(find_device(&host, OLD_ID)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    /* But a file of another user proves nothing about root. */
+    host.view.regions[0].owner_uid = 0;
+    host.view.regions[0].version = 1;
+    host.view.regions[0].is_unix_time = false;
+    host.view.regions[0].slots[0].last_update_ns = 0;
+    add_slot(&host.view.regions[0], 99, 1); /* so that the forged region looks newer */
+    host.view.regions[0].owner_uid = 1000;
+    judge(&host);
+    T_EQ(find_device(&host, ASIC)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_EQ(find_device(&host, ASIC)->processes[0].counters.bytes[TTS_COUNTER_DRAM], 4096);
     release_host(&host);
 }
 
