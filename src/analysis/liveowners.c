@@ -1,8 +1,8 @@
 #include "analysis/liveowners.h"
 
-#include "analysis/chipholders.h"
-#include "analysis/chipid.h"
 #include "analysis/livereports.h"
+#include "analysis/regionplace.h"
+#include "analysis/slotowner.h"
 #include "base/error.h"
 
 #include <assert.h>
@@ -11,17 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The processes that may own memory of one device. */
-struct owner_room {
-    struct tts_chipholders holders;
-    bool is_owner[TTS_HOSTVIEW_HOLDERS_MAX]; /* this holder owns a slot of the device */
-    /* This holder owns a slot of a newer region of the chip, so it owns none of this region. */
-    bool is_newer[TTS_HOSTVIEW_HOLDERS_MAX];
-    bool is_older;     /* the chip has a newer region with another id */
-    bool is_simulated; /* no list names the processes of a simulated chip */
-    uint64_t nodes;    /* the device nodes that an owner has open, one of them at least */
-};
 
 /* Capacities of a board, kept because many chips are of one kind. */
 struct nominal_shape {
@@ -35,165 +24,9 @@ struct judge {
     const struct tts_hostview *view;
     struct tts_liveframe *frame;
     struct nominal_shape shape;
+    bool largest_known;                      /* `largest_bytes` is filled */
+    uint64_t largest_bytes[TTS_POOL_L1 + 1]; /* the largest pools of the catalogue */
 };
-
-/* Finds the processes that may own memory of a region. */
-static void find_owners(const struct tts_hostview *view, const struct tts_seenchip *chip,
-                        uint64_t id, struct owner_room *room)
-{
-    *room =
-        (struct owner_room){.nodes = UINT64_MAX, .is_simulated = tts_chipid_is_simulated(id)};
-    if (room->is_simulated)
-        return;
-    if (chip)
-        room->nodes = chip->node < 64 ? UINT64_C(1) << chip->node : UINT64_MAX;
-    tts_chipholders_find(view, chip, &room->holders);
-}
-
-/* A region in the order of the screen: by node, then by id. Regions without a chip come last.
- */
-struct placed_region {
-    const struct tts_seenregion *region;
-    const struct tts_seenchip *chip; /* NULL: the region matches no chip of this host */
-    bool is_by_owner;                /* the chip was found by a process that uses both */
-    bool is_older;                   /* the chip has a newer region with another id */
-    const struct placed_region *newest, *last; /* if is_older: that region, and the last one */
-};
-
-/* ---- slots ---- */
-
-/* The slot names only the first 15 bytes of a process name. */
-static bool is_same_name(const struct tts_seenslot *slot, const struct tts_seenprocess *process)
-{
-    return strncmp(slot->name, process->comm, sizeof slot->name) == 0;
-}
-
-/* Returns whether the slot can belong to the process. A region in a private /dev/shm has only
- * processes of the pid namespace of the process that showed the region. */
-static bool is_slot_of(const struct tts_hostview *view, const struct tts_seenregion *region,
-                       const struct tts_seenslot *slot, const struct tts_seenprocess *process)
-{
-    const struct tts_seenprocess *keeper =
-        region->private_of ? tts_hostview_process(view, region->private_of) : NULL;
-    if (tts_seenprocess_inside(process) != (uint32_t)slot->pid ||
-        !tts_seenslot_is_after_start(slot, region, process))
-        return false;
-    return !keeper || !keeper->namespace_known || !process->namespace_known ||
-           keeper->namespace_id == process->namespace_id;
-}
-
-/* How sure it is that a process which is not a listed holder owns a slot. */
-enum owner_evidence { OWNER_NO, OWNER_PERHAPS, OWNER_LIKELY, OWNER_YES };
-
-/* Judges the process that has the number of the slot in our pid namespace. The process can own
- * the slot although the driver does not list the process: the list names the process that
- * opened the device, not a child that inherited the open device; an old driver has no list; and
- * a simulated chip has no driver. */
-static enum owner_evidence judge_namesake(const struct tts_hostview *view,
-                                          const struct tts_seenregion *region,
-                                          const struct tts_seenslot *slot,
-                                          const struct owner_room *room,
-                                          const struct tts_seenprocess *process)
-{
-    if (!process || !process->is_alive || process->pid_levels != 1 || region->private_of ||
-        !tts_seenslot_is_after_start(slot, region, process) ||
-        (room->holders.is_listed && !room->holders.is_open)) /* nobody has the chip open */
-        return OWNER_NO;
-    bool is_node_read = !room->is_simulated && view->chip_count > 0 && process->nodes_known;
-    if (is_node_read && (process->nodes & room->nodes) == 0)
-        return OWNER_NO;
-    if (!process->start_known)
-        return OWNER_PERHAPS;
-    if (is_node_read)
-        return OWNER_YES;
-    return is_same_name(slot, process) ? OWNER_LIKELY : OWNER_PERHAPS;
-}
-
-static enum tts_livereason reason_of_room(const struct tts_hostview *view,
-                                          const struct owner_room *room)
-{
-    if (!room->holders.is_listed)
-        return view->chip_count > 0 && !room->is_simulated ? TTS_LIVEREASON_NO_LIST
-                                                           : TTS_LIVEREASON_NO_BOARD;
-    if (room->holders.nested_pid)
-        return TTS_LIVEREASON_NAMESPACE;
-    return room->holders.has_hidden || room->holders.is_cut || room->holders.unclear_pid
-               ? TTS_LIVEREASON_HIDDEN
-               : TTS_LIVEREASON_NONE;
-}
-
-/* Finds the owner of a slot among the holders. Returns NULL if no holder fits; *count is the
- * number of holders that fit. Sets *is_newer if one fits that uses a newer region. */
-static const struct tts_seenprocess *find_slot_owner(const struct tts_hostview *view,
-                                                     const struct tts_seenregion *region,
-                                                     const struct tts_seenslot *slot,
-                                                     struct owner_room *room, uint32_t *count,
-                                                     bool *is_newer)
-{
-    const struct tts_seenprocess *owner = NULL;
-    *count = 0;
-    *is_newer = false;
-    for (unsigned at = tts_chipholders_first(&room->holders, (uint32_t)slot->pid); at != 0;
-         at = room->holders.next[at - 1]) {
-        const struct tts_seenprocess *process = room->holders.processes[at - 1];
-        if (!is_slot_of(view, region, slot, process))
-            continue;
-        *is_newer |= room->is_newer[at - 1];
-        if (room->is_newer[at - 1])
-            continue;
-        if (!owner)
-            room->is_owner[at - 1] = true;
-        owner = owner ? owner : process;
-        ++*count;
-    }
-    return owner;
-}
-
-/* Sets the state of a slot that no holder owns. */
-static void set_namesake(const struct tts_hostview *view, const struct tts_seenregion *region,
-                         const struct tts_seenslot *slot, const struct owner_room *room,
-                         struct tts_liveprocess *out)
-{
-    const struct tts_seenprocess *process = tts_hostview_process(view, (uint32_t)slot->pid);
-    enum owner_evidence evidence = judge_namesake(view, region, slot, room, process);
-    if (evidence == OWNER_YES || (evidence == OWNER_LIKELY && !room->holders.is_listed)) {
-        tts_liveprocess_set_facts(out, process);
-        out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, process);
-        return;
-    }
-    out->container_pid_known = true;
-    out->container_pid = (uint32_t)slot->pid;
-    out->reason = reason_of_room(view, room);
-    if (out->reason == TTS_LIVEREASON_NONE && evidence != OWNER_NO)
-        out->reason = TTS_LIVEREASON_HIDDEN;
-    out->state =
-        out->reason == TTS_LIVEREASON_NONE ? TTS_LIVEPROCESS_DEAD : TTS_LIVEPROCESS_NOT_VISIBLE;
-}
-
-static void set_slot_process(const struct tts_hostview *view,
-                             const struct tts_seenregion *region,
-                             const struct tts_seenslot *slot, struct owner_room *room,
-                             struct tts_liveprocess *out)
-{
-    uint32_t count;
-    bool is_newer;
-    const struct tts_seenprocess *owner =
-        find_slot_owner(view, region, slot, room, &count, &is_newer);
-    memccpy(out->name, slot->name, '\0', sizeof out->name);
-    if (owner) {
-        tts_liveprocess_set_facts(out, owner);
-        out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, owner);
-        out->shared_by = count;
-    } else if (is_newer) {
-        out->state = TTS_LIVEPROCESS_DEAD;
-        out->container_pid_known = true;
-        out->container_pid = (uint32_t)slot->pid;
-    } else {
-        set_namesake(view, region, slot, room, out);
-    }
-    out->counters = slot->counters;
-    out->source = TTS_LIVESOURCE_REGION;
-}
 
 /* ---- one device ---- */
 
@@ -279,13 +112,15 @@ static void set_chip_facts(struct judge *judge, struct tts_livedevice *device,
     set_nominal_pools(judge, device, chip->preset);
 }
 
-/* Adds the holders that own no slot: their bytes are unknown. */
+/* Adds the holders that own no slot: their bytes are unknown. `elsewhere` are the holders that
+ * own a slot of another region of the chip. */
 static enum tts_status add_untracked_holders(struct tts_liveframe *frame,
                                              struct tts_livedevice *device,
-                                             const struct owner_room *room)
+                                             const struct tts_slotroom *room,
+                                             uint64_t elsewhere)
 {
     for (size_t i = 0; i < room->holders.count; i++) {
-        if (room->is_owner[i])
+        if ((room->owners | elsewhere) >> i & 1)
             continue;
         struct tts_liveprocess *process = tts_livedevice_add_process(frame, device);
         if (!process)
@@ -297,7 +132,7 @@ static enum tts_status add_untracked_holders(struct tts_liveframe *frame,
 }
 
 /* Adds what is not known about the holders of a device. */
-static void set_holder_caveats(struct tts_livedevice *device, const struct owner_room *room)
+static void set_holder_caveats(struct tts_livedevice *device, const struct tts_slotroom *room)
 {
     for (size_t i = 0; i < room->holders.count; i++) {
         if (room->holders.processes[i]->has_unsure_log)
@@ -308,6 +143,9 @@ static void set_holder_caveats(struct tts_livedevice *device, const struct owner
             device->caveats |= TTS_CAVEAT_SHM_HIDDEN;
     }
 }
+
+static const char damaged_text[] =
+    "the memory region is damaged: its counters exceed the memory of any device";
 
 /* Says why a region cannot be read. */
 static void set_unreadable(struct tts_livedevice *device, const struct tts_seenregion *region)
@@ -333,8 +171,7 @@ static void set_unreadable(struct tts_livedevice *device, const struct tts_seenr
                  region->version, region->file_bytes);
         return;
     case TTS_SEENREGION_CORRUPT:
-        snprintf(out, size,
-                 "the memory region is damaged: its counters exceed the memory of any device");
+        snprintf(out, size, "%s", damaged_text);
         return;
     case TTS_SEENREGION_CHANGING:
         snprintf(out, size,
@@ -371,6 +208,7 @@ struct region_sum {
     struct tts_counters total, owned, dead;
     uint64_t references;
     size_t live, not_visible, readable, unreadable;
+    bool is_older; /* the chip has a newer region with another id */
 };
 
 /* A slot and its sum of bytes. */
@@ -410,8 +248,8 @@ static size_t rank_slots(const struct tts_seenregion *region,
 
 static enum tts_status add_region_slots(struct judge *judge,
                                         const struct tts_seenregion *region,
-                                        struct owner_room *room, struct tts_livedevice *device,
-                                        struct region_sum *sum)
+                                        struct tts_slotroom *room,
+                                        struct tts_livedevice *device, struct region_sum *sum)
 {
     struct slot_rank ranks[TTS_HOSTVIEW_SLOTS];
     size_t count = rank_slots(region, ranks);
@@ -420,7 +258,7 @@ static enum tts_status add_region_slots(struct judge *judge,
         struct tts_liveprocess *process = tts_livedevice_add_process(judge->frame, device);
         if (!process)
             return TTS_E_NOMEM;
-        set_slot_process(judge->view, region, slot, room, process);
+        tts_slotroom_judge(judge->view, region, slot, room, process);
         sum->live += process->state == TTS_LIVEPROCESS_LIVE;
         sum->not_visible += process->state == TTS_LIVEPROCESS_NOT_VISIBLE;
         if (process->state == TTS_LIVEPROCESS_DEAD && ranks[i].bytes > 0)
@@ -435,18 +273,20 @@ static enum tts_status add_region_slots(struct judge *judge,
 }
 
 static enum tts_status add_region(struct judge *judge, const struct tts_seenregion *region,
-                                  struct owner_room *room, struct tts_livedevice *device,
+                                  struct tts_slotroom *room, struct tts_livedevice *device,
                                   struct region_sum *sum)
 {
     device->unique_id_known = true;
     device->unique_id = region->id;
-    device->layout = region->layout;
     if (region->state != TTS_SEENREGION_READ) {
         sum->unreadable++;
-        if (sum->readable == 0)
-            set_unreadable(device, region);
+        if (sum->readable > 0)
+            return TTS_OK;
+        device->layout = region->layout;
+        set_unreadable(device, region);
         return TTS_OK;
     }
+    device->layout = region->layout;
     sum->readable++;
     sum->references += region->reference_count;
     tts_counters_add(&sum->total, &region->total);
@@ -473,10 +313,10 @@ static bool is_sum_different(const struct region_sum *sum)
 }
 
 /* Decides the state of a device whose regions could be read. */
-static void set_region_state(const struct tts_hostview *view, const struct owner_room *room,
+static void set_region_state(const struct tts_hostview *view, const struct tts_slotroom *room,
                              const struct region_sum *sum, struct tts_livedevice *device)
 {
-    enum tts_livereason reason = reason_of_room(view, room);
+    enum tts_livereason reason = tts_slotroom_reason(view, room);
     bool has_bytes = tts_counters_sum(&sum->total) > 0;
     if (is_sum_different(sum))
         device->caveats |= TTS_CAVEAT_SUM_DIFFERS;
@@ -484,13 +324,13 @@ static void set_region_state(const struct tts_hostview *view, const struct owner
         device->state = TTS_LIVE_LIVE;
     } else if (sum->not_visible > 0) {
         device->state = TTS_LIVE_LIVE;
-    } else if (sum->references > 0 && room->is_older) {
+    } else if (sum->references > 0 && sum->is_older) {
         device->state = TTS_LIVE_PHANTOM;
         device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;
         snprintf(device->reason, sizeof device->reason,
                  "the board has a newer memory region with another id");
     } else if (sum->references == 0 &&
-               (room->is_older || !(device->node_known && room->holders.is_open))) {
+               (sum->is_older || !(device->node_known && room->holders.is_open))) {
         device->state = TTS_LIVE_IDLE;
         device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;
     } else if (sum->references > 0 && reason != TTS_LIVEREASON_NONE) {
@@ -509,6 +349,75 @@ static void set_region_state(const struct tts_hostview *view, const struct owner
     }
 }
 
+/* ---- damaged counters ---- */
+
+/* Finds the largest pools of the catalogue. */
+static void find_largest_pools(struct judge *judge)
+{
+    const struct tts_preset *preset;
+    struct nominal_shape shape;
+    uint64_t *largest = judge->largest_bytes;
+    for (size_t i = 0; !judge->largest_known && (preset = tts_preset_at(i)); i++) {
+        read_nominal_shape(&shape, preset->name);
+        for (int pool = TTS_POOL_DRAM; pool <= TTS_POOL_L1; pool++)
+            if (shape.pools[pool].total_bytes > largest[pool])
+                largest[pool] = shape.pools[pool].total_bytes;
+    }
+    judge->largest_known = true;
+}
+
+/* Returns the pools, as bits, in which the counters exceed those of the largest device.
+ * Programs take L1_SMALL from L1, and TRACE from DRAM. Looks at the catalogue only if the board
+ * of `device` does not hold so much. */
+static uint32_t find_damaged_pools(struct judge *judge, const struct tts_livedevice *device,
+                                   const uint64_t bytes[TTS_POOLS])
+{
+    static const enum tts_pool parents[TTS_POOLS] = {TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOL_L1,
+                                                     TTS_POOL_DRAM};
+    uint32_t damaged = 0;
+    for (int i = 0; i < TTS_POOLS; i++) {
+        const struct tts_livepool *pool = &device->pools[parents[i]];
+        if (bytes[i] <= (pool->total_known ? pool->total_bytes : 0))
+            continue;
+        find_largest_pools(judge);
+        damaged |= (uint32_t)(bytes[i] > judge->largest_bytes[parents[i]]) << i;
+    }
+    return damaged;
+}
+
+/* Looks for counters that no device can hold. Bytes of several processes that were killed may
+ * add up to more than a device, so left-overs count only within their own entry. Returns false
+ * if the region is damaged: its numbers are unknown then. */
+static bool check_region_counters(struct judge *judge, const struct region_sum *sum,
+                                  struct tts_livedevice *device)
+{
+    /* The catalogue does not know the pools of other architectures. */
+    if (device->arch_known && device->arch != TTS_ARCH_WORMHOLE &&
+        device->arch != TTS_ARCH_BLACKHOLE)
+        return true;
+    bool is_left = device->state == TTS_LIVE_PHANTOM || device->state == TTS_LIVE_IDLE;
+    uint64_t live[TTS_POOLS];
+    for (int i = 0; i < TTS_POOLS; i++) {
+        uint64_t total = sum->total.bytes[i], dead = sum->dead.bytes[i];
+        live[i] = is_left || dead > total ? 0 : total - dead;
+    }
+    bool is_damaged = find_damaged_pools(judge, device, live) != 0;
+    for (size_t i = 0; i < device->process_count; i++) {
+        struct tts_counters *counters = &device->processes[i].counters;
+        uint32_t damaged = find_damaged_pools(judge, device, counters->bytes);
+        counters->known &= ~damaged;
+        is_damaged |= damaged != 0;
+    }
+    if (!is_damaged)
+        return true;
+    device->state = TTS_LIVE_UNREADABLE;
+    device->source = TTS_LIVESOURCE_NONE;
+    snprintf(device->reason, sizeof device->reason, "%s", damaged_text);
+    return false;
+}
+
+/* ---- one device with regions ---- */
+
 /* A region that no process uses says nothing about a process that has the chip open. */
 static void forget_zeros(struct tts_livedevice *device)
 {
@@ -520,42 +429,72 @@ static void forget_zeros(struct tts_livedevice *device)
     device->cb_known = device->cb_known && device->cb_bytes > 0;
 }
 
-/* Finds the holders that own a slot of the newest region of the chip. The holders of
- * `room` have the same order, because the chip is the same. */
-static void set_newer_owners(const struct tts_hostview *view,
-                             const struct placed_region *regions, struct owner_room *room)
+static void set_region_pools(const struct region_sum *sum, struct tts_livedevice *device)
 {
-    struct owner_room newest;
-    uint32_t count;
-    bool is_newer;
-    room->is_older = true;
-    find_owners(view, regions[0].chip, regions[0].region->id, &newest);
-    for (const struct placed_region *at = regions[0].newest;
-         at->chip == regions[0].chip && at->region->id == regions[0].newest->region->id; at++) {
-        for (size_t k = 0; k < at->region->slot_count; k++)
-            find_slot_owner(view, at->region, &at->region->slots[k], &newest, &count,
-                            &is_newer);
-        if (at == regions[0].last)
-            break;
+    /* Without a process, also the bytes that belong to no entry are left over. */
+    tts_livedevice_set_allocated(device, &sum->total,
+                                 device->state == TTS_LIVE_LIVE ? &sum->dead : &sum->total);
+    if (sum->references == 0 && device->state == TTS_LIVE_LIVE && sum->live == 0)
+        forget_zeros(device);
+}
+
+/* Returns the process that the lock of a chip names, or NULL. The number is that of the process
+ * in its own pid namespace, and stays in the file after a crash, so the process must be able to
+ * have the chip open. Sets *is_sure if the process has the chip open. */
+static const struct tts_seenprocess *
+find_lock_owner(const struct tts_hostview *view, const struct tts_seenchip *chip, bool *is_sure)
+{
+    const struct tts_seenprocess *process = NULL;
+    if (chip->lock_known && chip->lock_pid > 0 && (uint32_t)chip->lock_pid != view->own_pid)
+        process = tts_hostview_process(view, (uint32_t)chip->lock_pid);
+    if (!process || !process->is_alive || process->pid_levels > 1)
+        return NULL;
+    *is_sure = process->nodes_known && chip->node < 64 && process->nodes >> chip->node & 1;
+    return *is_sure || !process->nodes_known || chip->node >= 64 ? process : NULL;
+}
+
+/* Decides the state of a chip that no region shows in use, and whose holders the driver does
+ * not list. The lock of the chip is the only evidence. */
+static enum tts_status judge_unlisted_chip(struct judge *judge, const struct tts_seenchip *chip,
+                                           struct tts_livedevice *device)
+{
+    bool is_sure = false;
+    const struct tts_seenprocess *owner = find_lock_owner(judge->view, chip, &is_sure);
+    device->state = owner ? TTS_LIVE_LIVE : TTS_LIVE_IDLE;
+    if (!owner) {
+        snprintf(device->reason, sizeof device->reason,
+                 "unknown who has the chip open, because the driver lists no processes; no "
+                 "lock names a live process");
+        return TTS_OK;
     }
-    memcpy(room->is_newer, newest.is_owner, sizeof room->is_newer);
+    device->caveats |= TTS_CAVEAT_NOT_TRACKED;
+    forget_zeros(device);
+    snprintf(device->reason, sizeof device->reason,
+             "process %" PRIu32 " %s, but no program reports its memory", owner->pid,
+             is_sure ? "has locked the chip and has it open"
+                     : "is named in the lock of the chip and may have the chip open");
+    struct tts_liveprocess *process =
+        is_sure ? tts_livedevice_add_process(judge->frame, device) : NULL;
+    if (process)
+        tts_liveprocess_set_facts(process, owner);
+    return is_sure && !process ? TTS_E_NOMEM : TTS_OK;
 }
 
 /* Makes the device of regions[0..count), which have the same id and the same chip. */
-static enum tts_status judge_regions(struct judge *judge, const struct placed_region *regions,
-                                     size_t count)
+static enum tts_status judge_regions(struct judge *judge,
+                                     const struct tts_placedregion *regions, size_t count)
 {
     const struct tts_seenchip *chip = regions[0].chip;
     struct tts_livedevice *device = tts_liveframe_add_device(judge->frame);
-    struct owner_room room;
+    struct tts_slotroom room;
     struct region_sum sum = {0};
     if (!device)
         return TTS_E_NOMEM;
     if (chip)
         set_chip_facts(judge, device, chip);
-    find_owners(judge->view, chip, regions[0].region->id, &room);
-    if (regions[0].is_older)
-        set_newer_owners(judge->view, regions, &room);
+    tts_slotroom_find(judge->view, chip, regions[0].region->id, &room);
+    room.newer = regions[0].newer;
+    sum.is_older = regions[0].is_older;
     for (size_t i = 0; i < count; i++)
         if (add_region(judge, regions[i].region, &room, device, &sum) != TTS_OK)
             return TTS_E_NOMEM;
@@ -563,36 +502,39 @@ static enum tts_status judge_regions(struct judge *judge, const struct placed_re
         device->caveats |= TTS_CAVEAT_PART_REGION;
     if (sum.readable > 0) {
         set_region_state(judge->view, &room, &sum, device);
-        /* Without a process, also the bytes that belong to no entry are left over. */
-        tts_livedevice_set_allocated(device, &sum.total,
-                                     device->state == TTS_LIVE_LIVE ? &sum.dead : &sum.total);
-        if (sum.references == 0 && device->state == TTS_LIVE_LIVE && sum.live == 0)
-            forget_zeros(device);
+        if (check_region_counters(judge, &sum, device))
+            set_region_pools(&sum, device);
     }
     if (!chip) {
         device->caveats |= TTS_CAVEAT_NO_BOARD;
         return TTS_OK;
     }
-    if (regions[0].is_older) {
-        device->caveats |= TTS_CAVEAT_OLDER_ID;
+    if (sum.is_older) {
+        /* A live process may use the older region still. */
+        bool is_left = device->state == TTS_LIVE_PHANTOM || device->state == TTS_LIVE_IDLE;
+        device->caveats |= is_left ? TTS_CAVEAT_OLDER_ID : 0u;
         return TTS_OK;
     }
     if (regions[0].is_by_owner)
         device->caveats |= TTS_CAVEAT_BY_OWNER;
     set_holder_caveats(device, &room);
-    return add_untracked_holders(judge->frame, device, &room);
+    if (device->state == TTS_LIVE_IDLE && !room.holders.is_listed)
+        return judge_unlisted_chip(judge, chip, device);
+    return add_untracked_holders(judge->frame, device, &room, regions[0].elsewhere);
 }
 
 /* Makes the device of a chip that has no region. */
 static enum tts_status judge_bare_chip(struct judge *judge, const struct tts_seenchip *chip)
 {
-    struct owner_room room;
+    struct tts_slotroom room;
     struct tts_livedevice *device = tts_liveframe_add_device(judge->frame);
     if (!device)
         return TTS_E_NOMEM;
     set_chip_facts(judge, device, chip);
-    find_owners(judge->view, chip, chip->asic_id, &room);
+    tts_slotroom_find(judge->view, chip, chip->asic_id, &room);
     set_holder_caveats(device, &room);
+    if (!room.holders.is_listed && !room.holders.is_open)
+        return judge_unlisted_chip(judge, chip, device);
     bool is_held = room.holders.is_open;
     device->state = is_held ? TTS_LIVE_LIVE : TTS_LIVE_IDLE;
     if (is_held) {
@@ -600,122 +542,20 @@ static enum tts_status judge_bare_chip(struct judge *judge, const struct tts_see
         snprintf(device->reason, sizeof device->reason,
                  "a process has the chip open, but no program reports the memory of the chip");
     }
-    return add_untracked_holders(judge->frame, device, &room);
+    return add_untracked_holders(judge->frame, device, &room, 0);
 }
 
 /* ---- the devices of the host ---- */
 
-static int compare_placed_regions(const void *a, const void *b)
-{
-    const struct placed_region *x = a, *y = b;
-    uint64_t p = x->chip ? x->chip->node : UINT64_MAX;
-    uint64_t q = y->chip ? y->chip->node : UINT64_MAX;
-    if (p != q)
-        return p < q ? -1 : 1;
-    if (x->region->id != y->region->id)
-        return x->region->id < y->region->id ? -1 : 1;
-    return x->region->private_of < y->region->private_of
-               ? -1
-               : x->region->private_of > y->region->private_of;
-}
-
-/* Returns whether region `a` was used later than `b`. Old versions have no times of day. */
-static bool is_region_newer(const struct tts_seenregion *a, const struct tts_seenregion *b)
-{
-    if (a->is_unix_time != b->is_unix_time)
-        return a->is_unix_time;
-    if (a->is_unix_time && a->last_update_ns != b->last_update_ns)
-        return a->last_update_ns > b->last_update_ns;
-    return a->version > b->version;
-}
-
-/* Marks the regions of one chip that are older than another region of the chip with another id.
- * A runtime uses one id for a chip; another version of the runtime, or other Ethernet links,
- * may have used another. `regions` are in the order of the screen. */
-static void mark_older_regions(struct placed_region *regions, size_t count)
-{
-    for (size_t at = 0, end; at < count; at = end) {
-        size_t newest = at;
-        bool can_compare = regions[at].chip && regions[at].region->state == TTS_SEENREGION_READ;
-        for (end = at + 1; end < count && regions[end].chip == regions[at].chip; end++) {
-            can_compare = can_compare && regions[end].region->state == TTS_SEENREGION_READ;
-            if (is_region_newer(regions[end].region, regions[newest].region))
-                newest = end;
-        }
-        /* The first of its id, because several private regions can have one id. */
-        while (newest > at && regions[newest - 1].region->id == regions[newest].region->id)
-            newest--;
-        for (size_t i = at; can_compare && i < end; i++) {
-            regions[i].is_older = regions[i].region->id != regions[newest].region->id;
-            regions[i].newest = &regions[newest];
-            regions[i].last = &regions[count - 1];
-        }
-    }
-}
-
-/* Returns whether every process of the region is a holder of the chip. */
-static bool is_region_of_holders(const struct tts_hostview *view,
-                                 const struct tts_seenregion *region,
-                                 const struct tts_seenchip *chip)
-{
-    struct owner_room room;
-    uint32_t count;
-    bool is_newer, fits = region->state == TTS_SEENREGION_READ && region->slot_count > 0;
-    find_owners(view, chip, region->id, &room);
-    for (size_t i = 0; fits && i < region->slot_count; i++)
-        fits = find_slot_owner(view, region, &region->slots[i], &room, &count, &is_newer) &&
-               count == 1;
-    return fits;
-}
-
-/* Returns whether the board may have another chip that has no node. */
-static bool may_have_remote(const struct tts_seenchip *chip)
-{
-    return !chip->preset || strcmp(chip->preset, "n300") == 0;
-}
-
-/* Finds the chips of regions whose ids name no chip: the only chip without a region, whose
- * holders are the processes of the only such region. A remote chip has no node, so two regions
- * that fit one chip fit none. */
-static void place_by_owners(const struct tts_hostview *view, struct placed_region *regions)
-{
-    for (size_t k = 0; k < view->chip_count; k++) {
-        const struct tts_seenchip *chip = &view->chips[k];
-        struct placed_region *found = NULL;
-        size_t fitting = 0;
-        bool is_bare = chip->holders_known && !may_have_remote(chip);
-        for (size_t i = 0; is_bare && i < view->region_count; i++) {
-            is_bare = regions[i].chip != chip;
-            if (regions[i].chip || tts_chipid_is_simulated(regions[i].region->id) ||
-                !is_region_of_holders(view, regions[i].region, chip))
-                continue;
-            found = &regions[i];
-            fitting++;
-        }
-        if (!is_bare || fitting != 1)
-            continue;
-        size_t chips = 0;
-        for (size_t other = 0; other < view->chip_count; other++)
-            chips += is_region_of_holders(view, found->region, &view->chips[other]);
-        if (chips != 1)
-            continue;
-        found->chip = chip;
-        found->is_by_owner = true;
-    }
-}
-
 /* Makes the devices of all regions of one chip, or of all regions without a chip. Returns the
  * number of regions through *count; 0 if the first region belongs to another chip. */
 static enum tts_status judge_chip_regions(struct judge *judge,
-                                          const struct placed_region *regions, size_t left,
+                                          const struct tts_placedregion *regions, size_t left,
                                           const struct tts_seenchip *chip, size_t *count)
 {
     size_t done = 0;
     while (done < left && regions[done].chip == chip) {
-        size_t same = 1;
-        while (done + same < left && regions[done + same].chip == chip &&
-               regions[done + same].region->id == regions[done].region->id)
-            same++;
+        size_t same = tts_regionplace_count(regions + done, left - done);
         if (judge_regions(judge, regions + done, same) != TTS_OK)
             return TTS_E_NOMEM;
         done += same;
@@ -724,7 +564,8 @@ static enum tts_status judge_chip_regions(struct judge *judge,
     return TTS_OK;
 }
 
-static enum tts_status judge_devices(struct judge *judge, const struct placed_region *regions)
+static enum tts_status judge_devices(struct judge *judge,
+                                     const struct tts_placedregion *regions)
 {
     const struct tts_hostview *view = judge->view;
     size_t at = 0, count;
@@ -753,7 +594,7 @@ static void sort_device_processes(struct tts_livedevice *device)
 enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
                                      struct tts_liveframe *frame, struct tts_error *err)
 {
-    struct placed_region *regions = NULL;
+    struct tts_placedregion *regions = NULL;
     size_t bytes = view->region_count * sizeof *regions;
     enum tts_status status = TTS_OK;
     tts_liveframe_reset(frame);
@@ -764,14 +605,8 @@ enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
     frame->logs_left_out = view->buffers_left_out;
     if (bytes > 0 && !(regions = frame->alloc->alloc(frame->alloc->ctx, bytes)))
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-    for (size_t i = 0; i < view->region_count; i++)
-        regions[i] = (struct placed_region){.region = &view->regions[i],
-                                            .chip = tts_chipid_find(view, view->regions[i].id)};
-    if (regions) {
-        place_by_owners(view, regions);
-        qsort(regions, view->region_count, sizeof *regions, compare_placed_regions);
-        mark_older_regions(regions, view->region_count);
-    }
+    if (regions)
+        tts_regionplace_all(view, regions);
     struct judge judge = {.view = view, .frame = frame};
     status = judge_devices(&judge, regions);
     if (status == TTS_OK)

@@ -139,9 +139,41 @@ static void place_log(const struct tts_seenbuffers *log, struct tts_livedevice *
     }
 }
 
+/* Returns whether a live process other than `pid` is known on the device. */
+static bool is_device_shared(const struct tts_livedevice *device, uint32_t pid)
+{
+    for (size_t i = 0; i < device->process_count; i++) {
+        const struct tts_liveprocess *process = &device->processes[i];
+        if (process->state != TTS_LIVEPROCESS_DEAD &&
+            !(process->pid_known && process->pid == pid))
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether a region contradicts a log: the process is registered alone on a device whose
+ * logical id the log does not have. Its entry may be a left-over of an earlier mesh. */
+static bool is_log_contradicted(struct tts_liveframe *frame, const struct tts_seenbuffers *log)
+{
+    for (size_t i = 0; i < frame->device_count; i++) {
+        struct tts_livedevice *device = &frame->devices[i];
+        size_t k = 0;
+        if (!device->logical_id_known || is_device_shared(device, log->pid) ||
+            !is_device_of_process(device, log->pid, true))
+            continue;
+        while (k < log->device_count && log->devices[k] != device->logical_id)
+            k++;
+        if (k == log->device_count) {
+            device->caveats |= TTS_CAVEAT_UNSURE_LOG;
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Takes the buffer log of one process. If the process uses as many devices as the log has,
- * these are the devices; each has the same numbers. Otherwise a device is found by its logical
- * id. */
+ * these are the devices; each has the same numbers. Otherwise, or if the ids contradict, a
+ * device is found by its logical id. */
 static enum tts_status add_log(const struct tts_hostview *view,
                                const struct tts_seenbuffers *log, struct tts_liveframe *frame)
 {
@@ -149,7 +181,9 @@ static enum tts_status add_log(const struct tts_hostview *view,
     if (!log->devices_known)
         return add_log_stray(view, log, frame);
     size_t count = count_devices_of_process(frame, log->pid, &is_registered);
-    for (size_t i = 0; count == log->device_count && i < frame->device_count; i++) {
+    bool is_by_count =
+        count == log->device_count && !(is_registered && is_log_contradicted(frame, log));
+    for (size_t i = 0; is_by_count && i < frame->device_count; i++) {
         struct tts_livedevice *device = &frame->devices[i];
         if (!is_device_of_process(device, log->pid, is_registered))
             continue;
@@ -160,7 +194,7 @@ static enum tts_status add_log(const struct tts_hostview *view,
         place_log(log, device);
         is_placed = true;
     }
-    for (size_t i = 0; count != log->device_count && i < log->device_count; i++) {
+    for (size_t i = 0; !is_by_count && i < log->device_count; i++) {
         struct tts_livedevice *device =
             find_device_of_process(frame, log->pid, log->devices[i]);
         if (device)

@@ -67,6 +67,7 @@ static int run_doctor(struct tts_job *job, void *values)
     int code = tts_livehost_arg_open(job->command, &host);
     if (code != TTS_EXIT_DONE)
         return code;
+    tts_livehost_defer_users(host);
     enum tts_status status = check_host(host, &checks, &err);
     tts_livehost_close(host);
     if (status != TTS_OK)

@@ -51,13 +51,23 @@ expect_code 0
 expect_err ""
 expect_out_like "Device 0 (ID: 0)"
 expect_out_like "    Allocated:           72.00 MB (84.7%)"
-expect_out_like "  L1 Allocated: 72.00 MB (84.7%) 84%"
+expect_out_like "  L1 Allocated: 72.00 MB (84.7%) 84% (nominal)"
 expect_out_like "  L1_SMALL Allocated: 2.00 MB (unknown)"
 expect_out_like "
   State: live
   Id: $id
 "
 expect_out_like "  Process 4242 python3, "
+# Only views that show users look for their names.
+if command -v strace >/dev/null && strace -o /dev/null true 2>/dev/null; then
+    for view in table blocks processes; do
+        ASAN_OPTIONS=detect_leaks=0 run strace -f -e trace=openat -o "$work/strace" "$ttscope" top --once --view $view
+        expect_code 0
+        users=shown
+        grep -qF '"/etc/passwd"' "$work/strace" || users=hidden
+        [ $users = "$([ $view = table ] && echo hidden || echo shown)" ] || fail "wanted no other look at users"
+    done
+fi
 [[ $out != *$'\e'* ]] || fail "wanted no colours in a pipe"
 [ "$(wc -L <<<"$out")" -le 80 ] || fail "wanted lines of at most 80 columns"
 run "$ttscope" top --once --color always

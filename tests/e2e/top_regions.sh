@@ -91,6 +91,51 @@ run "$ttscope" top --once --view processes
 expect_code 0
 [ "$(grep -c '^ *[0-9]\+ 50[0-9][0-9] ' <<<"$out")" -eq 2048 ] || fail "wanted 2048 rows"
 
+# --- two regions of one chip --------------------------------------------------------------------
+rm -r "$TTSCOPE_ROOT"
+live_host
+live_chip 0 "$(serial_of 0)" 4242
+live_process 4242 python3
+id=$((0x$(serial_of 0)))
+old=$((id << 5))
+states='.devices | map({key: (.caveats | if index("older_id") then "old" else "present" end), value: .state}) | from_entries'
+# A quiet program uses the present region; a killed one left the other, which changed later.
+live_region $old v3 refs=1 time=$stamp "slot=99:$((500 * mb)):0:0:0:0:$stamp:python3"
+live_region $id v3 refs=1 time=$((stamp - 1000000000))
+run "$ttscope" top --once --json
+[ "$(jq -c "$states" <<<"$out")" = '{"present":"live","old":"phantom"}' ] || fail "wanted the old region to be a phantom"
+# A forged file with the number of a live process and a time in the future hides no bytes.
+live_region $id v3 refs=1 time=$stamp "slot=4242:$((12000 * mb)):0:0:0:0:$stamp:python3"
+rm "$TTSCOPE_ROOT/dev/shm/tt_device_${old}_memory"
+live_region $((old + 7)) v3 refs=1 time=9000000000000000000 "slot=4242:0:0:0:0:0:$stamp:x"
+if [ "$(id -u)" -eq 0 ]; then
+    chown 1001 "$TTSCOPE_ROOT/dev/shm/tt_device_$((old + 7))_memory"
+    sed -i 's/^Uid:.*/Uid:\t1000\t1000\t1000\t1000/' "$TTSCOPE_ROOT/proc/4242/status"
+    chown 1000 "$TTSCOPE_ROOT/dev/shm/tt_device_${id}_memory"
+fi
+run "$ttscope" top --once --fail-above DRAM=80%
+expect_code 1
+expect_err_like "process 4242 python3"
+run "$ttscope" top --once --json
+[ "$(jq -c "[.devices[] | select(.unique_id == $id) | .state, .processes[0].state]" <<<"$out")" = '["live","live"]' ] ||
+    fail "wanted a live process"
+
+# --- an old driver: the lock of the chip is the only evidence ------------------------------------
+rm -r "$TTSCOPE_ROOT"
+live_host
+live_chip 0 "$(serial_of 0)"
+rm "$TTSCOPE_ROOT/proc/driver/tenstorrent/0/pids"
+run "$ttscope" top --once
+expect_out_like "State: idle: unknown who has the chip open"
+live_process 4242 python3
+{
+    head -c 40 /dev/zero
+    printf '\1\0\0\0\0\0\0\0\x92\x10\0\0\x92\x10\0\0' # 4242, twice
+} >"$TTSCOPE_ROOT/dev/shm/TT_UMD_LOCK.CHIP_IN_USE_0_PCIe"
+run "$ttscope" top --once --json
+[ "$(jq -c '.devices[0] | [.state, (.reason | contains("process 4242")), (.caveats | index("not_tracked") != null)]' <<<"$out")" = \
+    '["live",true,true]' ] || fail "wanted a chip in use"
+
 # --- a real process in a pid namespace of its own -----------------------------------------------
 unshare -pfm --mount-proc true 2>/dev/null || {
     echo "not tested: pid namespaces are not allowed here"

@@ -82,11 +82,13 @@ PATH=$(realpath "$TTS_BUILD_DIR")/bin:$PATH
 # A terminal with too few rows for the published block shows the bytes and who holds them.
 for size in "80 24" "120 40"; do
     # shellcheck disable=SC2086
-    check_screen $size "" "L1 Allocated: 72.00 MB (84.7%) 84%"
+    check_screen $size "" "L1 Allocated: 72.00 MB (84.7%) 84% (nominal)"
     [[ $out == "TIME  1 device, every 100ms  (all lines need "[5-9][0-9]" rows)"* ]] ||
         fail "wanted the number of rows for all lines in row 1"
     [[ $out == *$'\nDevice 0 (ID: 0)\n  DRAM Allocated: 1.50 GB'*$'\n  State: live\n'*"  Process 4242 "* ]] ||
         fail "wanted the lines with figures"
+    [[ $out == *$'\nNotes:\n   - Device 0: only the thread that opened the device is counted'* ]] ||
+        fail "wanted caveats in the rows that remain"
     [[ $out != *"more lines"* ]] || fail "wanted no cut frame"
 done
 check_screen 80 80 "" "L1 Allocated: 72.00 MB (84.7%) 84%"

@@ -283,6 +283,7 @@ static int run_clean(struct tts_job *job, void *values)
     int code = tts_livehost_arg_open(job->command, &work.host);
     if (code != TTS_EXIT_DONE)
         return code;
+    tts_livehost_defer_users(work.host);
     if (work.options->json && !work.options->yes && !work.options->dry_run) {
         tts_livehost_close(work.host);
         return tts_job_usage(

@@ -142,6 +142,17 @@ static enum tts_status read_frame(struct top *top, struct tts_error *err)
     return status;
 }
 
+/* Looks up the users of the processes that the view shows. */
+static void name_shown_users(struct top *top)
+{
+    size_t most = 0;
+    if (top->options->json || top->options->view == VIEW_PROCESSES)
+        most = SIZE_MAX;
+    else if (top->options->view == VIEW_BLOCKS)
+        most = TTS_LIVEVIEW_BLOCK_PROCESSES;
+    tts_livehost_name_users(top->host, present_frame(top), most);
+}
+
 static unsigned frame_columns(const struct top *top)
 {
     if (!top->screen.is_terminal)
@@ -149,8 +160,8 @@ static unsigned frame_columns(const struct top *top)
     return top->screen.columns;
 }
 
-/* `whole_lines` is 0, or the lines of a frame that was too tall; see tts_liveview. */
-static enum tts_status write_view(struct top *top, size_t whole_lines)
+/* For `whole_lines` and `spare_lines` see struct tts_liveview. */
+static enum tts_status write_view(struct top *top, size_t whole_lines, size_t spare_lines)
 {
     const struct top_options *options = top->options;
     struct tts_liveview view = {
@@ -165,6 +176,7 @@ static enum tts_status write_view(struct top *top, size_t whole_lines)
         /* Frames in place replace each other, so that the tips stay on the screen. */
         .has_tips = top->screen.is_in_place || top->update == 0,
         .whole_lines = whole_lines,
+        .spare_lines = spare_lines,
     };
     if (options->json) {
         tts_liveview_json(&view, top->out);
@@ -201,14 +213,26 @@ static ssize_t append_frame_text(void *ctx, const char *bytes, size_t len)
     return (ssize_t)len;
 }
 
-static enum tts_status write_frame_text(struct top *top, size_t whole_lines,
+static enum tts_status write_frame_text(struct top *top, size_t whole_lines, size_t spare_lines,
                                         struct tts_error *err)
 {
     top->text_len = 0;
-    enum tts_status status = write_view(top, whole_lines);
+    enum tts_status status = write_view(top, whole_lines, spare_lines);
     if (fflush(top->out) != 0 || ferror(top->out) || status != TTS_OK)
         return tts_error_set(err, TTS_E_NOMEM, "out of memory");
     return TTS_OK;
+}
+
+/* Writes the short form of a frame that is too tall, then again with caveats if there are
+ * lines to spare. */
+static enum tts_status write_short_text(struct top *top, size_t whole_lines,
+                                        struct tts_error *err)
+{
+    enum tts_status status = write_frame_text(top, whole_lines, 0, err);
+    size_t lines = tts_screen_lines(top->text, top->text_len);
+    if (status == TTS_OK && lines < top->screen.rows)
+        status = write_frame_text(top, whole_lines, top->screen.rows - lines, err);
+    return status;
 }
 
 /* Shows the present frame with one write. Blocks that are taller than the terminal are written
@@ -216,11 +240,11 @@ static enum tts_status write_frame_text(struct top *top, size_t whole_lines,
 static enum tts_status show_frame(struct top *top, struct tts_error *err)
 {
     tts_screen_measure(&top->screen);
-    enum tts_status status = write_frame_text(top, 0, err);
+    enum tts_status status = write_frame_text(top, 0, 0, err);
     size_t lines = tts_screen_lines(top->text, top->text_len);
     if (status == TTS_OK && top->screen.is_in_place && top->options->view == VIEW_BLOCKS &&
         lines > top->screen.rows)
-        status = write_frame_text(top, lines, err);
+        status = write_short_text(top, lines, err);
     if (status != TTS_OK)
         return status;
     return tts_screen_show(&top->screen, top->text, top->text_len, err);
@@ -243,8 +267,11 @@ static void say_unjudged(struct top *top, const char *text)
 static int check_limits(struct top *top, struct tts_poollimits *limits)
 {
     char text[TTS_POOLLIMIT_TEXT_MAX];
-    const struct tts_liveframe *frame = present_frame(top);
+    struct tts_liveframe *frame = present_frame(top);
     if (tts_poollimits_passed(limits, frame, text)) {
+        /* The message names a process that the view may not show. */
+        tts_livehost_name_users(top->host, frame, SIZE_MAX);
+        tts_poollimits_passed(limits, frame, text);
         tts_screen_close(&top->screen);
         tts_message(top->job->command, "%s", text);
         return TTS_EXIT_BAD_NEWS;
@@ -343,6 +370,7 @@ static int run_refresh(struct top *top, struct tts_poollimits *limits, bool *has
         tts_selection_apply(&options->selection, present_frame(top));
     }
     *has_ended = true;
+    name_shown_users(top);
     if (show_frame(top, &err) != TTS_OK)
         return tts_job_fail(top->job, NULL, &err);
     int code = check_limits(top, limits);
@@ -423,6 +451,7 @@ static int run_top(struct tts_job *job, void *values)
     int code = tts_livehost_arg_open(job->command, &top.host);
     if (code != TTS_EXIT_DONE)
         return code;
+    tts_livehost_defer_users(top.host);
     if (init_top(&top)) {
         tts_screen_open(&top.screen, !options->once && !options->json, NULL);
         code = run_frames(&top);

@@ -76,10 +76,11 @@ enum tts_liveprocess_state {
 /* Why a process cannot be seen or judged. */
 enum tts_livereason {
     TTS_LIVEREASON_NONE,
-    TTS_LIVEREASON_NAMESPACE, /* a holder of the chip lives in another pid namespace */
-    TTS_LIVEREASON_HIDDEN,    /* the driver hides the number of a holder */
-    TTS_LIVEREASON_NO_LIST,   /* the driver does not list holders */
-    TTS_LIVEREASON_NO_BOARD,  /* the region matches no board whose holders are known */
+    TTS_LIVEREASON_NAMESPACE,  /* a holder of the chip lives in another pid namespace */
+    TTS_LIVEREASON_HIDDEN,     /* the driver hides the number of a holder */
+    TTS_LIVEREASON_NO_LIST,    /* the driver does not list holders */
+    TTS_LIVEREASON_NO_BOARD,   /* the region matches no board whose holders are known */
+    TTS_LIVEREASON_OTHER_USER, /* a process fits that cannot open the region of another user */
 };
 
 struct tts_liveprocess {

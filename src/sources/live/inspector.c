@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 enum {
-    LOG_FDS_MAX = 4096, /* open files of a process that are looked at */
+    LOG_FDS_MAX = 8192, /* open files of a process that are looked at */
     HEAD_BYTES = 256,   /* the beginning of a log, to see that another log took its place */
     PIECE_BYTES = 16 * 1024,
     ENVIRON_BYTES = 256 * 1024,
@@ -230,10 +230,10 @@ static void check_open_file(int fds, const char *name, bool is_second,
         note_open_log(&search->meshes, name, is_deleted);
 }
 
-enum open_files { OPEN_FOUND, OPEN_NONE, OPEN_UNKNOWN };
+enum open_files { OPEN_FOUND, OPEN_NONE, OPEN_UNKNOWN, OPEN_TOO_MANY };
 
 /* Looks at all files that the process has open. Returns OPEN_UNKNOWN if the files cannot be
- * listed, or are too many. */
+ * listed. */
 static enum open_files list_open_files(int proc_dir, bool is_second, struct log_search *search)
 {
     int fd = openat(proc_dir, "fd", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -250,11 +250,11 @@ static enum open_files list_open_files(int proc_dir, bool is_second, struct log_
         check_open_file(fd, entry->d_name, is_second, search);
         errno = 0;
     }
-    bool is_whole = count < LOG_FDS_MAX && errno == 0;
+    enum open_files unfound = count == LOG_FDS_MAX ? OPEN_TOO_MANY
+                              : errno == 0         ? OPEN_NONE
+                                                   : OPEN_UNKNOWN;
     closedir(fds);
-    if (search->buffers.name[0] != '\0')
-        return OPEN_FOUND;
-    return is_whole ? OPEN_NONE : OPEN_UNKNOWN;
+    return search->buffers.name[0] != '\0' ? OPEN_FOUND : unfound;
 }
 
 /* Looks for the log among the files that the process has open. */
@@ -449,8 +449,14 @@ static enum tts_status search_logs(struct tts_inspector *inspector, int proc_dir
     if (found == OPEN_FOUND) {
         fd = tts_hostfile_open_linked(proc_dir, search.buffers.name, &info);
         inspector->is_open_file = inspector->is_open_file || fd >= 0;
-    } else if (found == OPEN_UNKNOWN) {
+    } else if (found != OPEN_NONE) {
         fd = open_named_log(inspector, proc_dir, process, &search, &info);
+        /* A runtime keeps its log open, but not all open files were looked at. */
+        if (found == OPEN_TOO_MANY && fd >= 0) {
+            inspector->is_unsure = true;
+            close(fd);
+            fd = -1;
+        }
     } /* else no log: the runtime keeps its log open */
     return fd < 0 ? TTS_OK : adopt_logs(inspector, proc_dir, &search, fd, &info);
 }

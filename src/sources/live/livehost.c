@@ -395,3 +395,29 @@ enum tts_status tts_livehost_buffers(struct tts_livehost *host, uint32_t client,
 {
     return tts_clientstore_buffers(host->clients, client, visit, ctx, err);
 }
+
+/* --- users ------------------------------------------------------------------------------ */
+
+void tts_livehost_defer_users(struct tts_livehost *host)
+{
+    tts_liveprocs_defer_users(host->procs);
+}
+
+static void name_process_user(struct tts_livehost *host, struct tts_liveprocess *process)
+{
+    if (process->uid_known && !process->user[0])
+        snprintf(process->user, sizeof process->user, "%s",
+                 tts_liveprocs_user(host->procs, process->uid));
+}
+
+void tts_livehost_name_users(struct tts_livehost *host, struct tts_liveframe *frame,
+                             size_t per_device)
+{
+    for (size_t i = 0; i < frame->device_count; i++) {
+        struct tts_livedevice *device = &frame->devices[i];
+        for (size_t j = 0; j < device->process_count && j < per_device; j++)
+            name_process_user(host, &device->processes[j]);
+    }
+    for (size_t i = 0; i < frame->stray_count; i++)
+        name_process_user(host, &frame->strays[i]);
+}

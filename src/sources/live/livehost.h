@@ -10,7 +10,7 @@
  * have changed. Memory is bounded by the limits of model/live/hostview.h. */
 #pragma once
 
-#include "model/live/hostview.h"
+#include "model/live/liveframe.h"
 #include "sources/live/clientregions.h"
 
 struct tts_livehost; /* opaque; heap */
@@ -34,3 +34,11 @@ TTS_NODISCARD enum tts_status
 tts_livehost_buffers(struct tts_livehost *host, uint32_t client,
                      void (*visit)(void *ctx, const struct tts_seenlive *live), void *ctx,
                      struct tts_error *err);
+
+/* From now on tts_livehost_read() looks up no names of users: a name service on the network can
+ * block for seconds, also for processes that are not shown. */
+void tts_livehost_defer_users(struct tts_livehost *host);
+/* Fills in the names of users: of the first `per_device` selected processes of each device, and
+ * of the processes without a device. Asks the system once for each user. */
+void tts_livehost_name_users(struct tts_livehost *host, struct tts_liveframe *frame,
+                             size_t per_device);

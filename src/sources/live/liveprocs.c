@@ -69,6 +69,7 @@ struct tts_liveprocs {
     size_t open_count; /* processes that keep files open */
     uint64_t refresh, now_ns;
     bool wants_nodes;
+    bool defers_users;
     uint64_t seed;  /* of the hashes */
     bool is_procfs; /* else a directory of plain files */
     bool boot_known;
@@ -357,10 +358,12 @@ static void read_proc_namespace(int dir_fd, struct tts_seenprocess *seen)
     seen->namespace_known = parse_proc_number(digits, UINT64_MAX, &seen->namespace_id);
 }
 
-/* Returns the name of a user, borrowed until the end of `procs`. Asks the system once for each
- * user, because a name service on the network can be slow. Users beyond USERS_MAX have no name.
- */
-static const char *find_user_name(struct tts_liveprocs *procs, uint32_t uid)
+void tts_liveprocs_defer_users(struct tts_liveprocs *procs)
+{
+    procs->defers_users = true;
+}
+
+const char *tts_liveprocs_user(struct tts_liveprocs *procs, uint32_t uid)
 {
     for (size_t i = 0; i < procs->user_count; i++)
         if (procs->users[i].uid == uid)
@@ -450,9 +453,9 @@ static bool read_proc_facts(struct tts_liveprocs *procs, struct liveproc *proc, 
         return false;
     read_proc_command(dir_fd, &proc->seen);
     read_proc_namespace(dir_fd, &proc->seen);
-    if (proc->seen.uid_known)
+    if (proc->seen.uid_known && !procs->defers_users)
         snprintf(proc->seen.user, sizeof proc->seen.user, "%s",
-                 find_user_name(procs, proc->seen.uid));
+                 tts_liveprocs_user(procs, proc->seen.uid));
     return true;
 }
 

@@ -32,6 +32,15 @@ void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool want
 /* Also reads the nodes of the processes that are added from now on in this refresh. */
 void tts_liveprocs_want_nodes(struct tts_liveprocs *procs);
 
+/* From now on the processes have no user names. tts_liveprocs_user() finds names that are
+ * shown.
+ */
+void tts_liveprocs_defer_users(struct tts_liveprocs *procs);
+/* Returns the name of a user, borrowed until the end of `procs`; "" if the user has no name.
+ * Asks the system once for each user: a name service on the network can block for seconds.
+ * Users after the first 256 have no name. */
+const char *tts_liveprocs_user(struct tts_liveprocs *procs, uint32_t uid);
+
 /* Appends a process to view->processes, unless the process was added since begin, `pid` is 0,
  * or TTS_HOSTVIEW_PROCESSES_MAX processes were added (counted in view->processes_left_out). A
  * process that does not exist is added with is_alive false. Returns TTS_OK or TTS_E_NOMEM. */

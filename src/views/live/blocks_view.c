@@ -13,7 +13,6 @@ enum {
     BAR_CELLS = 40,
     BAR_CELL_BYTES = 3,
     LABEL_COLUMNS = 21, /* the values begin in column 25 */
-    PROCESSES_SHOWN = 8,
     VALUE_MAX = TTS_LIVETEXT_SIZE_MAX + 32,
 };
 #define WARN_MILLIONTHS 750000
@@ -209,7 +208,8 @@ static void put_filter_row(const struct tts_livedevice *device, enum tts_pool ki
     if (tts_livepool_share(pool, &millionths)) {
         tts_textroom_put(&room, " ");
         tts_textroom_number(&room, millionths / 10000);
-        tts_textroom_put(&room, "%");
+        tts_textroom_put(&room,
+                         pool->total_source == TTS_LIVETOTAL_NOMINAL ? "% (nominal)" : "%");
     }
     tts_textroom_put(&room, "\n");
     fwrite(line, 1, (size_t)(room.at - line), out);
@@ -262,11 +262,11 @@ static void put_device_facts(const struct tts_livedevice *device, FILE *out)
     else
         fputs("  Id: unknown\n", out);
     put_source(device, out);
-    for (size_t i = 0; i < device->process_count && i < PROCESSES_SHOWN; i++)
+    for (size_t i = 0; i < device->process_count && i < TTS_LIVEVIEW_BLOCK_PROCESSES; i++)
         put_block_process(&device->processes[i], out);
-    if (device->process_count > PROCESSES_SHOWN)
+    if (device->process_count > TTS_LIVEVIEW_BLOCK_PROCESSES)
         fprintf(out, "  and %zu more processes: --view processes lists them\n",
-                device->process_count - PROCESSES_SHOWN);
+                device->process_count - TTS_LIVEVIEW_BLOCK_PROCESSES);
 }
 
 static void put_note(const char *text, FILE *out)
@@ -324,12 +324,13 @@ static void put_short_blocks(const struct tts_liveview *view, FILE *out)
 
 void tts_liveview_blocks(const struct tts_liveview *view, FILE *out)
 {
-    if (view->whole_lines > 0) {
+    bool is_short = view->whole_lines > 0;
+    if (is_short) {
         put_short_blocks(view, out);
     } else {
         put_block_header(view, out);
         for (size_t i = 0; i < view->frame->device_count; i++)
             put_device(view, &view->frame->devices[i], out);
     }
-    tts_livenotes_put(view, TTS_LIVENOTES_STRAYS, out);
+    tts_livenotes_put(view, TTS_LIVENOTES_STRAYS | (is_short ? TTS_LIVENOTES_FIRST : 0), out);
 }

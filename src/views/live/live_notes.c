@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { NAME_COLUMNS = 24, USER_COLUMNS = 16, RANGES_MAX = 120, INDENT = 3 };
+enum { NAME_COLUMNS = 24, USER_COLUMNS = 16, RANGES_MAX = 120, INDENT = 3, NOTE_BYTES = 1024 };
 
 /* ---- a process ---- */
 
@@ -123,6 +123,52 @@ static void put_caveats(const struct tts_liveframe *frame, bool *has_notes, FILE
     }
 }
 
+/* Writes a note about a caveat to `text`. Returns its lines; 0 if no device has the caveat, or
+ * the text does not fit. */
+static size_t format_caveat(const struct tts_liveframe *frame, enum tts_livecaveat caveat,
+                            char text[NOTE_BYTES])
+{
+    char devices[RANGES_MAX];
+    size_t lines = 0;
+    FILE *out = list_devices(frame, caveat, devices) ? fmemopen(text, NOTE_BYTES, "w") : NULL;
+    if (!out)
+        return 0;
+    tts_say(out, INDENT, "- %s: %s", devices, tts_livecaveat_text(caveat));
+    bool is_whole = fflush(out) == 0 && ftell(out) < NOTE_BYTES;
+    if (fclose(out) != 0 || !is_whole)
+        return 0;
+    for (const char *at = text; (at = strchr(at, '\n')); at++)
+        lines++;
+    return lines;
+}
+
+/* Writes caveats while they fit into the spare lines of the frame: first those about wrong or
+ * missing numbers. */
+static void put_first_caveats(const struct tts_liveview *view, bool *has_notes, FILE *out)
+{
+    enum { HEADING_LINES = 2 };
+    static const enum tts_livecaveat first[] = {TTS_CAVEAT_OVER_NOMINAL, TTS_CAVEAT_LEFT_OVER,
+                                                TTS_CAVEAT_PART_REGION, TTS_CAVEAT_ONE_THREAD};
+    const size_t first_count = sizeof first / sizeof first[0];
+    size_t left = view->spare_lines;
+    uint32_t done = 0;
+    for (size_t i = 0; i < first_count + TTS_CAVEATS; i++) {
+        char text[NOTE_BYTES];
+        uint32_t caveat = i < first_count ? first[i] : UINT32_C(1) << (i - first_count);
+        size_t lines =
+            done & caveat ? 0 : format_caveat(view->frame, (enum tts_livecaveat)caveat, text);
+        size_t needs = lines + (*has_notes ? 0 : HEADING_LINES);
+        done |= caveat;
+        if (lines == 0)
+            continue;
+        if (needs > left)
+            return;
+        left -= needs;
+        begin_note(has_notes, out);
+        fputs(text, out);
+    }
+}
+
 static void put_states(const struct tts_liveframe *frame, bool *has_notes, FILE *out)
 {
     char text[TTS_LIVETEXT_MAX];
@@ -158,6 +204,8 @@ void tts_livenotes_put(const struct tts_liveview *view, unsigned parts, FILE *ou
         put_caveats(frame, &has_notes, out);
     if (parts & TTS_LIVENOTES_STRAYS)
         put_strays(frame, &has_notes, out);
+    if (parts & TTS_LIVENOTES_FIRST)
+        put_first_caveats(view, &has_notes, out);
     if (frame->left_out > 0) {
         begin_note(&has_notes, out);
         tts_say(out, INDENT, "- %zu more device%s not shown", frame->left_out,

@@ -8,6 +8,9 @@
 
 #include <stdio.h>
 
+/* The most processes that a block shows; further ones are counted. */
+enum { TTS_LIVEVIEW_BLOCK_PROCESSES = 8 };
+
 struct tts_liveview {
     const struct tts_liveframe *frame;
     /* The frame before; NULL: this is the first, and no change is known. */
@@ -22,6 +25,7 @@ struct tts_liveview {
     /* Blocks: not 0 if the frame, which has so many lines, is too tall. Only the lines with the
      * bytes, the state and the processes are written. */
     size_t whole_lines;
+    size_t spare_lines; /* with whole_lines: lines for caveats, the most important first */
 };
 
 /* Writes the published block of each device. After its published lines, a device has one line
@@ -40,6 +44,7 @@ void tts_liveview_json(const struct tts_liveview *view, FILE *out);
 enum {
     TTS_LIVENOTES_DEVICES = 1, /* states and caveats, for views without lines of a device */
     TTS_LIVENOTES_STRAYS = 2,  /* processes whose device is unknown */
+    TTS_LIVENOTES_FIRST = 4,   /* as many caveats as spare_lines allows */
 };
 
 /* Writes notes after a frame: what `parts` says, the devices that are left out, and with

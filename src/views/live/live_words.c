@@ -62,7 +62,7 @@ const char *tts_livereason_word(enum tts_livereason reason)
     static const char *const words[] = {
         [TTS_LIVEREASON_NONE] = NULL,           [TTS_LIVEREASON_NAMESPACE] = "namespace",
         [TTS_LIVEREASON_HIDDEN] = "hidden",     [TTS_LIVEREASON_NO_LIST] = "no_list",
-        [TTS_LIVEREASON_NO_BOARD] = "no_board",
+        [TTS_LIVEREASON_NO_BOARD] = "no_board", [TTS_LIVEREASON_OTHER_USER] = "other_user",
     };
     assert(reason < sizeof words / sizeof words[0]);
     return words[reason];
@@ -104,8 +104,9 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
                        "process, so its numbers are not used"},
         {"by_owner", "the memory region is attributed to this board because the same process "
                      "uses both; its id does not name the board"},
-        {"older_id", "the board has a newer memory region with another id: the bytes of this "
-                     "region are left over"},
+        {"older_id",
+         "the board has a newer memory region with another id: bytes of this region "
+         "are left over"},
         {"shm_hidden", "the /dev/shm of a process cannot be looked at: if it is private, its "
                        "memory regions are missing (run ttscope as root)"},
         {"id_differs", "the memory region names another chip than its file: it may be a copy, "
@@ -173,6 +174,8 @@ const char *tts_livereason_text(enum tts_livereason reason)
         [TTS_LIVEREASON_NO_LIST] =
             "the driver does not list the processes that have the chip open",
         [TTS_LIVEREASON_NO_BOARD] = "the memory region matches no board of this host",
+        [TTS_LIVEREASON_OTHER_USER] = "the memory region belongs to another user than the "
+                                      "process with this number",
     };
     assert(reason < sizeof texts / sizeof texts[0]);
     return texts[reason];

@@ -7,18 +7,18 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 80, CELL_MAX = 64 };
+enum { WIDE_COLUMNS = 100, NARROW_COLUMNS = 80, CELL_MAX = 64, COUNT_MAX = 24 };
 
-/* Widths of the columns; one blank separates columns. The last column has no width. */
+/* Widths of the columns; one blank separates columns. Nothing is written after `total`. */
 struct table_layout {
-    int rule, device, buffers, bytes;
+    int rule, device, buffers, bytes, total;
 };
 
 static struct table_layout choose_layout(unsigned columns)
 {
     if (columns >= WIDE_COLUMNS)
-        return (struct table_layout){WIDE_COLUMNS, 8, 10, 15};
-    return (struct table_layout){NARROW_COLUMNS, 6, 8, 12};
+        return (struct table_layout){WIDE_COLUMNS, 8, 10, 15, 16};
+    return (struct table_layout){NARROW_COLUMNS, 6, 8, 12, 12};
 }
 
 static void put_table_rule(const struct table_layout *layout, FILE *out)
@@ -65,12 +65,45 @@ static const char *format_mb_cell(char out[CELL_MAX], const char *number)
     return out;
 }
 
-/* Returns "%6.2f MB", or "unknown". */
-static const char *format_mb(char out[CELL_MAX], bool is_known, uint64_t bytes)
+/* Writes `sign`, and bytes in the smallest unit above MB in which the cell has at most `width`
+ * columns. */
+static const char *format_large_cell(char out[CELL_MAX], const char *sign, uint64_t bytes,
+                                     int width)
+{
+    static const char *const units[] = {" GB", " TB", " PB", " EB"};
+    char number[TTS_NUMBER_BYTES_MAX];
+    for (unsigned i = 0; i < sizeof units / sizeof units[0]; i++) {
+        struct tts_textroom room = tts_textroom_of(out, CELL_MAX);
+        tts_textroom_put(&room, sign);
+        tts_textroom_put(&room, tts_number_format_shifted(number, bytes, 30 + 10 * i));
+        tts_textroom_put(&room, units[i]);
+        if (strlen(out) <= (size_t)width)
+            break;
+    }
+    return out;
+}
+
+/* Returns "%6.2f MB", a larger unit if this is wider than the cell, or "unknown". */
+static const char *format_mb(char out[CELL_MAX], bool is_known, uint64_t bytes, int width)
 {
     char number[TTS_NUMBER_BYTES_MAX];
-    return is_known ? format_mb_cell(out, tts_number_format_shifted(number, bytes, 20))
-                    : "unknown";
+    if (!is_known)
+        return "unknown";
+    format_mb_cell(out, tts_number_format_shifted(number, bytes, 20));
+    return strlen(out) <= (size_t)width ? out : format_large_cell(out, "", bytes, width);
+}
+
+/* Writes a number, in thousands, millions and so on if it is wider than the cell. */
+static const char *format_count(char out[COUNT_MAX], uint64_t count, int width)
+{
+    static const char suffixes[] = "KMGTPE";
+    size_t power = 0;
+    snprintf(out, COUNT_MAX, "%" PRIu64, count);
+    for (; strlen(out) > (size_t)width && power < sizeof suffixes - 1; power++) {
+        count /= 1000;
+        snprintf(out, COUNT_MAX, "%" PRIu64 "%c", count, suffixes[power]);
+    }
+    return out;
 }
 
 static void put_device_row(const struct tts_livedevice *device,
@@ -81,22 +114,20 @@ static void put_device_row(const struct tts_livedevice *device,
     uint64_t sum = 0;
     tts_textroom_number(&room, device->index);
     put_padded(out, cell, layout->device + 1);
-    room = tts_textroom_of(cell, sizeof cell);
-    if (tts_livedevice_buffers(device, &sum))
-        tts_textroom_number(&room, sum);
-    else
-        tts_textroom_put(&room, "unknown");
-    put_padded(out, cell, layout->buffers);
+    put_padded(out,
+               tts_livedevice_buffers(device, &sum) ? format_count(cell, sum, layout->buffers)
+                                                    : "unknown",
+               layout->buffers);
     fputc(' ', out);
     for (size_t i = 0; i < TTS_POOLS; i++) {
-        put_padded(
-            out,
-            format_mb(cell, device->pools[i].allocated_known, device->pools[i].allocated_bytes),
-            layout->bytes);
+        put_padded(out,
+                   format_mb(cell, device->pools[i].allocated_known,
+                             device->pools[i].allocated_bytes, layout->bytes),
+                   layout->bytes);
         fputc(' ', out);
     }
     bool is_known = tts_livedevice_sum(device, &sum);
-    fputs(format_mb(cell, is_known, sum), out);
+    fputs(format_mb(cell, is_known, sum, layout->total), out);
     fputc('\n', out);
 }
 
@@ -120,13 +151,17 @@ static void put_change(const struct tts_liveview *view, const char *text, const 
         fputs("\033[0m", out);
 }
 
-static void put_change_mb(const struct tts_liveview *view, bool is_known, int64_t change,
-                          int width, FILE *out)
+/* Returns the change with its sign, in at most `width` columns, or "unknown". */
+static const char *format_change(char out[CELL_MAX], bool is_known, int64_t change, int width)
 {
-    char cell[CELL_MAX], number[TTS_NUMBER_MB_MAX];
-    const char *text =
-        is_known ? format_mb_cell(cell, tts_number_format_mb(number, change, true)) : "unknown";
-    put_change(view, text, change_color(is_known, change), width, out);
+    char number[TTS_NUMBER_MB_MAX];
+    if (!is_known)
+        return "unknown";
+    format_mb_cell(out, tts_number_format_mb(number, change, true));
+    if (strlen(out) <= (size_t)width)
+        return out;
+    uint64_t size = change < 0 ? 0 - (uint64_t)change : (uint64_t)change;
+    return format_large_cell(out, change < 0 ? "-" : "+", size, width);
 }
 
 static void put_delta_row(const struct tts_liveview *view, const struct tts_livedevice *device,
@@ -138,17 +173,24 @@ static void put_delta_row(const struct tts_liveview *view, const struct tts_live
     /* The Greek letter has two bytes and one column. */
     fputs(view->is_utf8 ? "(\u0394)" : "(d)", out);
     put_padded(out, "", layout->device - 3 + 1);
-    if (delta.buffers_known)
-        snprintf(cell, sizeof cell, "%+" PRId64, delta.buffers);
+    if (delta.buffers_known) {
+        uint64_t buffers =
+            delta.buffers < 0 ? 0 - (uint64_t)delta.buffers : (uint64_t)delta.buffers;
+        cell[0] = delta.buffers < 0 ? '-' : '+';
+        format_count(cell + 1, buffers, layout->buffers - 1);
+    }
     put_change(view, cell, change_color(delta.buffers_known, delta.buffers), layout->buffers,
                out);
     fputc(' ', out);
     for (size_t i = 0; i < TTS_POOLS; i++) {
-        put_change_mb(view, delta.allocated_known[i], delta.allocated_bytes[i], layout->bytes,
-                      out);
+        bool is_known = delta.allocated_known[i];
+        int64_t change = delta.allocated_bytes[i];
+        put_change(view, format_change(cell, is_known, change, layout->bytes),
+                   change_color(is_known, change), layout->bytes, out);
         fputc(' ', out);
     }
-    put_change_mb(view, delta.sum_known, delta.sum_bytes, 0, out);
+    put_change(view, format_change(cell, delta.sum_known, delta.sum_bytes, layout->total),
+               change_color(delta.sum_known, delta.sum_bytes), 0, out);
     fputc('\n', out);
 }
 

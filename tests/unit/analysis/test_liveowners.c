@@ -18,6 +18,7 @@ static void init_host(struct host *host)
 {
     tts_hostview_init(&host->view, NULL);
     tts_liveframe_init(&host->frame, NULL);
+    host->view.time_ns = UINT64_C(1000) * SECOND;
     host->view.own_pid = OUR_PID;
     host->view.own_namespace_known = true;
     host->view.own_namespace_id = OUR_NAMESPACE;
@@ -677,11 +678,26 @@ T_TEST(a_region_belongs_to_the_only_board_whose_holder_owns_its_entries)
     judge(&host);
     T_EQ(host.frame.device_count, 3);
     T_TRUE(host.frame.devices[2].caveats & TTS_CAVEAT_NO_BOARD);
-    /* Only one of the two processes has it open. */
+    /* The entry of a process that was killed says nothing about the board. */
     host.view.chips[1].holder_count = 0;
     add_slot(&host.view.regions[0], 201, 10);
+    device = judge(&host);
+    T_EQ(host.frame.device_count, 2);
+    T_TRUE(device->unique_id == 0x77 && device->caveats & TTS_CAVEAT_BY_OWNER);
+    T_EQ(device->pools[TTS_POOL_DRAM].left_over_bytes, 10);
+    /* A live process of the region that has another chip open does. */
+    add_process(&host, 201, 1);
+    add_holder(&host.view.chips[1], 201);
     judge(&host);
     T_EQ(host.frame.device_count, 3);
+    /* Without a live process, the region belongs to no board. */
+    host.view.chips[1].holder_count = 0;
+    host.view.chips[0].holders[0] = 202;
+    add_process(&host, 202, 1);
+    host.view.processes[0].is_alive = host.view.processes[1].is_alive = false;
+    host.view.chip_count = 1;
+    judge(&host);
+    T_EQ(host.frame.device_count, 2);
     release_host(&host);
 }
 
@@ -715,8 +731,266 @@ T_TEST(an_older_region_of_a_chip_is_left_over_beside_the_present_one)
     add_holder(&host.view.chips[0], 150);
     add_process(&host, 150, 1);
     devices = judge(&host);
-    T_EQ(devices[1].state, TTS_LIVE_LIVE);
-    T_EQ(devices[1].pools[TTS_POOL_DRAM].left_over_bytes, 999);
+    T_TRUE(devices[1].state == TTS_LIVE_LIVE && !(devices[1].caveats & TTS_CAVEAT_OLDER_ID));
+    release_host(&host);
+}
+
+/* A host whose only chip has two ids: OLD_ID and ASIC. */
+enum { SERIAL = 0x100, OLD_ID = SERIAL << 5 };
+
+static struct tts_seenchip *add_chip_of_two_ids(struct host *host)
+{
+    struct tts_seenchip *chip = add_chip(host, 0, ASIC);
+    chip->serial_known = true;
+    chip->serial = SERIAL;
+    return chip;
+}
+
+static const struct tts_livedevice *find_device(const struct host *host, uint64_t id)
+{
+    const struct tts_livedevice *device = host->frame.devices;
+    while (device->unique_id != id)
+        device++;
+    return device;
+}
+
+T_TEST(a_quiet_program_uses_the_present_region_although_an_older_one_changed_later)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip_of_two_ids(&host), 200);
+    add_process(&host, 200, 1);
+    add_slot(add_region(&host, OLD_ID, 1), 99, 4096); /* was killed */
+    add_region(&host, ASIC, 1)->last_update_ns = UINT64_C(99) * SECOND;
+    judge(&host);
+    const struct tts_livedevice *present = find_device(&host, ASIC);
+    const struct tts_livedevice *old = find_device(&host, OLD_ID);
+    T_TRUE(old->state == TTS_LIVE_PHANTOM && old->process_count == 1);
+    T_TRUE(old->caveats & TTS_CAVEAT_OLDER_ID && old->caveats & TTS_CAVEAT_LEFT_OVER);
+    T_TRUE(present->state == TTS_LIVE_LIVE && !(present->caveats & TTS_CAVEAT_OLDER_ID));
+    T_TRUE(present->process_count == 1 && present->processes[0].pid == 200);
+    release_host(&host);
+}
+
+T_TEST(a_live_region_of_version_1_is_present_although_it_has_no_time)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip_of_two_ids(&host), 200);
+    add_process(&host, 200, 1);
+    add_slot(add_region(&host, OLD_ID, 1), 99, 4096);
+    struct tts_seenregion *region = add_region(&host, ASIC, 1);
+    region->version = 1;
+    region->is_unix_time = false;
+    add_slot(region, 200, 10);
+    judge(&host);
+    T_EQ(find_device(&host, ASIC)->state, TTS_LIVE_LIVE);
+    T_EQ(find_device(&host, ASIC)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_EQ(find_device(&host, OLD_ID)->state, TTS_LIVE_PHANTOM);
+    T_EQ(find_device(&host, OLD_ID)->process_count, 1);
+    release_host(&host);
+}
+
+T_TEST(a_time_in_the_future_makes_no_region_the_present_one)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip_of_two_ids(&host), 200);
+    add_process(&host, 200, 1);
+    add_region(&host, OLD_ID, 0)->last_update_ns = UINT64_MAX;
+    add_slot(add_region(&host, ASIC, 1), 200, 10);
+    judge(&host);
+    T_EQ(find_device(&host, OLD_ID)->state, TTS_LIVE_IDLE);
+    T_TRUE(find_device(&host, OLD_ID)->caveats & TTS_CAVEAT_OLDER_ID);
+    T_TRUE(!(find_device(&host, ASIC)->caveats & TTS_CAVEAT_OLDER_ID));
+    /* Without a process that shows which one is present, neither is older. */
+    host.view.regions[1].slot_count = 0;
+    host.view.regions[0].reference_count = 1;
+    judge(&host);
+    for (size_t i = 0; i < 2; i++)
+        T_TRUE(host.frame.devices[i].state == TTS_LIVE_LIVE &&
+               !(host.frame.devices[i].caveats & TTS_CAVEAT_OLDER_ID));
+    /* The last change decides if all else is equal. */
+    host.view.regions[0].last_update_ns = UINT64_C(101) * SECOND;
+    judge(&host);
+    T_EQ(find_device(&host, OLD_ID)->state, TTS_LIVE_LIVE);
+    T_EQ(find_device(&host, ASIC)->state, TTS_LIVE_PHANTOM);
+    release_host(&host);
+}
+
+T_TEST(a_file_of_another_user_turns_no_live_process_into_a_dead_one)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip_of_two_ids(&host), 200);
+    struct tts_seenprocess *process = add_process(&host, 200, 1);
+    process->uid_known = true;
+    process->uid = 1000;
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    add_slot(add_region(&host, OLD_ID, 1), 200, 0);
+    host.view.regions[0].owner_uid = 1000;
+    host.view.regions[1].owner_uid = 1001;
+    host.view.regions[1].last_update_ns = UINT64_C(500) * SECOND;
+    judge(&host);
+    const struct tts_livedevice *device = find_device(&host, ASIC);
+    T_TRUE(device->state == TTS_LIVE_LIVE && !(device->caveats & TTS_CAVEAT_OLDER_ID));
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_EQ(device->pools[TTS_POOL_DRAM].left_over_bytes, 0);
+    /* The forged entry belongs to nobody who can be seen. */
+    device = find_device(&host, OLD_ID);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    T_EQ(device->processes[0].reason, TTS_LIVEREASON_OTHER_USER);
+    T_EQ(device->process_count, 1);
+    /* Also a region of version 1, whose entries have no times, stays live. */
+    host.view.regions[0].version = 1;
+    host.view.regions[0].is_unix_time = false;
+    judge(&host);
+    T_EQ(find_device(&host, ASIC)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    /* The same user may have two regions; a process that existed at the last change of both
+     * entries owns both. */
+    host.view.regions[0].is_unix_time = true;
+    host.view.regions[1].owner_uid = 1000;
+    judge(&host);
+    T_TRUE(find_device(&host, ASIC)->state == TTS_LIVE_LIVE &&
+           !(find_device(&host, ASIC)->caveats & TTS_CAVEAT_OLDER_ID));
+    T_EQ(find_device(&host, ASIC)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    /* Root can open the region of each user. */
+    host.view.regions[1].owner_uid = 1001;
+    host.view.processes[0].uid = 0;
+    judge(&host);
+    T_EQ(find_device(&host, OLD_ID)->process_count, 1);
+    T_EQ(find_device(&host, OLD_ID)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    /* But a file of another user proves nothing about root. */
+    host.view.regions[0].owner_uid = 0;
+    host.view.regions[0].version = 1;
+    host.view.regions[0].is_unix_time = false;
+    host.view.regions[0].slots[0].last_update_ns = 0;
+    add_slot(&host.view.regions[0], 99, 1); /* so that the forged region looks newer */
+    host.view.regions[0].owner_uid = 1000;
+    judge(&host);
+    T_EQ(find_device(&host, ASIC)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_EQ(find_device(&host, ASIC)->processes[0].counters.bytes[TTS_COUNTER_DRAM], 4096);
+    release_host(&host);
+}
+
+T_TEST(a_holder_with_an_entry_in_one_region_of_a_chip_is_not_untracked_in_another)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip_of_two_ids(&host);
+    add_holder(chip, 200);
+    add_holder(chip, 201);
+    add_process(&host, 200, 1);
+    add_process(&host, 201, 1);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    add_region(&host, OLD_ID, 0)->state = TTS_SEENREGION_NO_ACCESS; /* nothing is compared */
+    judge(&host);
+    T_EQ(find_device(&host, ASIC)->process_count, 2);
+    T_EQ(find_device(&host, OLD_ID)->process_count, 1);
+    T_EQ(find_device(&host, OLD_ID)->processes[0].pid, 201);
+    release_host(&host);
+}
+
+T_TEST(without_a_list_of_holders_the_lock_of_a_chip_is_evidence)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+    chip->holders_known = false;
+    struct tts_seenprocess *process = add_process(&host, 200, 1);
+    for (int with_region = 0; with_region < 2; with_region++) {
+        host.view.chips[0].lock_known = false;
+        const struct tts_livedevice *device = judge(&host);
+        T_EQ(device->state, TTS_LIVE_IDLE);
+        T_TRUE(strstr(device->reason, "unknown who has the chip open"));
+        host.view.chips[0].lock_known = true;
+        host.view.chips[0].lock_pid = 200;
+        device = judge(&host);
+        T_TRUE(device->state == TTS_LIVE_LIVE && device->process_count == 0);
+        T_TRUE(device->caveats & TTS_CAVEAT_NOT_TRACKED && strstr(device->reason, "may have"));
+        T_TRUE(!device->pools[TTS_POOL_DRAM].allocated_known);
+        process->nodes_known = true;
+        process->nodes = 1;
+        device = judge(&host);
+        T_TRUE(device->state == TTS_LIVE_LIVE && device->process_count == 1);
+        T_TRUE(device->processes[0].pid == 200 && device->processes[0].counters.known == 0);
+        /* The number is used again: the process has another chip open. */
+        process->nodes = 2;
+        T_EQ(judge(&host)->state, TTS_LIVE_IDLE);
+        process->nodes_known = false;
+        process->is_alive = false;
+        T_EQ(judge(&host)->state, TTS_LIVE_IDLE);
+        process->is_alive = true;
+        /* A list of holders says more than a lock. */
+        host.view.chips[0].holders_known = true;
+        T_TRUE(judge(&host)->state == TTS_LIVE_IDLE && !host.frame.devices->reason[0]);
+        host.view.chips[0].holders_known = false;
+        if (!with_region)
+            add_region(&host, ASIC, 0);
+    }
+    release_host(&host);
+}
+
+T_TEST(counters_above_every_device_are_damaged_also_on_an_unknown_board)
+{
+    /* The largest DRAM and L1 of the catalogue. */
+    static const uint64_t most[TTS_POOLS] = {8 * UINT64_C(4272341376), 130 * UINT64_C(1461248),
+                                             130 * UINT64_C(1461248), 8 * UINT64_C(4272341376)};
+    for (int i = 0; i < 2 * TTS_POOLS; i++) {
+        struct host host;
+        init_host(&host);
+        struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+        if (i >= TTS_POOLS) {
+            chip->preset = NULL;
+            chip->arch_known = false;
+        }
+        add_holder(chip, 200);
+        add_process(&host, 200, 1);
+        struct tts_seenregion *region = add_region(&host, ASIC, 2);
+        add_slot(region, 200, 0);
+        add_slot(region, 99, 0); /* was killed */
+        uint64_t *live = &region->slots[0].counters.bytes[i % TTS_POOLS];
+        uint64_t *dead = &region->slots[1].counters.bytes[i % TTS_POOLS];
+        uint64_t *total = &region->total.bytes[i % TTS_POOLS];
+        *live = *total = most[i % TTS_POOLS];
+        T_EQ(judge(&host)->state, TTS_LIVE_LIVE);
+        /* What dead processes left adds up. */
+        *dead = most[i % TTS_POOLS];
+        *total = *live + *dead;
+        T_EQ(judge(&host)->state, TTS_LIVE_LIVE);
+        ++*total;
+        const struct tts_livedevice *device = judge(&host);
+        T_EQ(device->state, TTS_LIVE_UNREADABLE);
+        T_TRUE(strstr(device->reason, "damaged"));
+        T_TRUE(!device->pools[i % TTS_POOLS].allocated_known);
+        --*total;
+        ++*dead;
+        device = judge(&host);
+        T_EQ(device->state, TTS_LIVE_UNREADABLE);
+        T_EQ(device->process_count, 2);
+        for (size_t k = 0; k < 2; k++)
+            T_EQ(device->processes[k].counters.known >> i % TTS_POOLS & 1,
+                 device->processes[k].state == TTS_LIVEPROCESS_LIVE);
+        release_host(&host);
+    }
+}
+
+T_TEST(an_unreadable_region_takes_no_facts_from_a_readable_one)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    add_slot(add_region(&host, ASIC, 1), 200, 4096);
+    struct tts_seenregion *other = add_region(&host, ASIC, 0);
+    other->state = TTS_SEENREGION_UNKNOWN_VERSION;
+    other->layout = NULL;
+    for (uint32_t private_of = 0; private_of < 2; private_of++) {
+        other->private_of = private_of ? 200 : 0; /* after or before the region */
+        host.view.regions[0].private_of = private_of ? 0 : 200;
+        const struct tts_livedevice *device = judge(&host);
+        T_TRUE(device->layout && strcmp(device->layout, "v3") == 0);
+    }
     release_host(&host);
 }
 
@@ -756,6 +1030,40 @@ T_TEST(the_log_of_a_process_is_not_placed_by_the_logical_id_of_another_process)
     T_EQ(host.frame.stray_count, 0);
     for (size_t i = 0; i < 2; i++)
         T_TRUE(devices[i].processes[0].buffers_known || devices[i].processes[1].buffers_known);
+    release_host(&host);
+}
+
+T_TEST(a_log_whose_device_contradicts_the_region_is_not_placed_by_number)
+{
+    struct host host;
+    init_host(&host);
+    for (uint32_t node = 0; node < 2; node++) {
+        add_holder(add_chip(&host, node, ASIC + node), 200);
+        add_region(&host, ASIC + node, 1)->logical_id = node;
+    }
+    add_process(&host, 200, 1);
+    /* Device 0 was closed with buffers left; the mesh of now is device 1. */
+    add_slot(&host.view.regions[0], 200, 7);
+    struct tts_seenbuffers *log = add_log(&host, 200);
+    log->devices_known = true;
+    log->device_count = log->devices[0] = 1;
+    const struct tts_livedevice *devices = judge(&host);
+    T_TRUE(devices[0].source == TTS_LIVESOURCE_REGION &&
+           devices[0].caveats & TTS_CAVEAT_UNSURE_LOG);
+    T_EQ(devices[1].source, TTS_LIVESOURCE_INSPECTOR);
+    T_EQ(host.frame.stray_count, 0);
+    /* No device has the logical id. */
+    log->devices[0] = 5;
+    devices = judge(&host);
+    T_TRUE(devices[0].source == TTS_LIVESOURCE_REGION && host.frame.stray_count == 1);
+    /* If another process is registered, the id may be that of the other process. */
+    add_process(&host, 201, 1);
+    add_holder(&host.view.chips[0], 201);
+    add_slot(&host.view.regions[0], 201, 9);
+    devices = judge(&host);
+    T_TRUE(devices[0].processes[1].source == TTS_LIVESOURCE_INSPECTOR ||
+           devices[0].processes[0].source == TTS_LIVESOURCE_INSPECTOR);
+    T_TRUE(!(devices[0].caveats & TTS_CAVEAT_UNSURE_LOG) && host.frame.stray_count == 0);
     release_host(&host);
 }
 

@@ -118,6 +118,64 @@ T_TEST(the_log_is_found_among_the_open_files_and_followed)
     end();
 }
 
+/* The keys, their order and their indentation are those of the runtime: see "Compared with" in
+ * docs/design/live-sources.md. */
+T_TEST(the_files_of_the_runtime_are_read_as_the_runtime_writes_them)
+{
+    begin("runtime");
+    host_dir(LOGS "_rank_1");
+    host_put(LOGS "_rank_1/startup.yaml", "startup_time:\n"
+                                          "  system_clock_iso: '2025-10-09T08:53:20Z'\n"
+                                          "  system_clock_ns: 1760000000000000000\n"
+                                          "  high_resolution_clock_ns: 90000000000\n");
+    host_put(LOGS "_rank_1/mesh_devices_log.yaml", "- mesh_device_created:\n"
+                                                   "    mesh_id: 0\n"
+                                                   "    timestamp_ns: 90000000001\n"
+                                                   "    devices: [4, 5]\n"
+                                                   "    shape: [1, 2]\n"
+                                                   "- mesh_device_initialized:\n"
+                                                   "    mesh_id: 0\n"
+                                                   "    timestamp_ns: 90000000002\n"
+                                                   "- mesh_device_created:\n"
+                                                   "    mesh_id: 1\n"
+                                                   "    timestamp_ns: 90000000003\n"
+                                                   "    parent_mesh_id: 0\n"
+                                                   "    devices: [4]\n"
+                                                   "    shape: [1, 1]\n"
+                                                   "- mesh_device_destroyed:\n"
+                                                   "    mesh_id: 1\n"
+                                                   "    timestamp_ns: 90000000004\n");
+    host_put(LOGS "_rank_1/mesh_buffers_log.yaml", "- mesh_buffer_allocated:\n"
+                                                   "    id: 94237716181120\n"
+                                                   "    address: 1048576\n"
+                                                   "    size: 8192\n"
+                                                   "    device_local_size: 4096\n"
+                                                   "    buffer_type: DRAM\n"
+                                                   "    timestamp_ns: 90000000010\n"
+                                                   "- mesh_buffer_allocated:\n"
+                                                   "    id: 94237716181376\n"
+                                                   "    address: 4096\n"
+                                                   "    size: 2048\n"
+                                                   "    device_local_size: 2048\n"
+                                                   "    buffer_type: L1_SMALL\n"
+                                                   "    timestamp_ns: 90000000011\n"
+                                                   "- mesh_buffer_deallocated:\n"
+                                                   "    id: 94237716181120\n"
+                                                   "    address: 1048576\n"
+                                                   "    timestamp_ns: 95000000000\n");
+    add_open(3, LOGS "_rank_1/mesh_buffers_log.yaml");
+    add_open(4, LOGS "_rank_1/mesh_devices_log.yaml");
+    T_EQ(symlink("/", host_path(host_process(PID, "root"))), 0);
+    T_EQ(look(0), TTS_OK);
+    T_TRUE(seen.bytes[TTS_POOL_DRAM] == 0 && seen.buffers[TTS_POOL_DRAM] == 0);
+    T_TRUE(seen.bytes[TTS_POOL_L1_SMALL] == 2048 && seen.buffers[TTS_POOL_L1_SMALL] == 1);
+    T_TRUE(seen.events == 3 && seen.bad_lines == 0 && seen.unknown_frees == 0);
+    T_TRUE(seen.devices_known && seen.device_count == 2);
+    T_TRUE(seen.devices[0] == 4 && seen.devices[1] == 5);
+    T_TRUE(seen.update_known && seen.update_ns == UINT64_C(1760000005000000000));
+    end();
+}
+
 T_TEST(a_process_without_a_log_is_searched_less_and_less_often)
 {
     static const uint64_t waits[] = {1, 2, 4, 8, 16, 32, 64, 64};
@@ -308,6 +366,34 @@ T_TEST(a_killed_process_that_wrote_after_the_start_of_a_live_one_keeps_its_log)
     put_startup(LOGS "startup.yaml", 800); /* the process started at 900 */
     T_EQ(look(0), TTS_E_NOT_FOUND);
     T_TRUE(!tts_inspector_is_unsure(inspector));
+    end();
+}
+
+/* Gives the process many open files that are no logs. The links are one file with many names,
+ * which is faster to make than many files. */
+static void add_many_open(int begin_at, int end_at)
+{
+    char name[32];
+    int fds = open(host_path(host_process(PID, "fd")), O_PATH | O_DIRECTORY);
+    for (int i = begin_at; i < end_at; i++) {
+        snprintf(name, sizeof name, "%d", i);
+        T_EQ(i ? linkat(fds, "0", fds, name, 0) : symlinkat("/dev/null", fds, name), 0);
+    }
+    close(fds);
+}
+
+T_TEST(a_log_beside_a_process_with_too_many_open_files_is_not_taken_but_told)
+{
+    begin_named("many");
+    put_startup(LOGS "startup.yaml", 910);
+    host_dir(host_process(PID, "fd"));
+    host_put(BUFFERS, event(1, 10));
+    add_many_open(0, 4200);
+    T_EQ(look(0), TTS_E_NOT_FOUND); /* all were looked at */
+    T_TRUE(!tts_inspector_is_unsure(inspector));
+    add_many_open(4200, 8200);
+    T_EQ(look(1), TTS_E_NOT_FOUND);
+    T_TRUE(tts_inspector_is_unsure(inspector));
     end();
 }
 

@@ -72,6 +72,44 @@ static const char *put_log(const char *dir, uint64_t bytes)
     return path;
 }
 
+T_TEST(users_are_looked_up_only_for_processes_that_are_shown)
+{
+    struct tts_liveframe frame;
+    host_new("users");
+    host_add_process(50, "a", "50", 1);
+    host_dir("dev/shm");
+    put_region("dev/shm", 7, 50, 1);
+    begin();
+    look();
+    T_STR_EQ(tts_hostview_process(&view, 50)->user, "root");
+    end();
+    begin();
+    tts_livehost_defer_users(host);
+    look();
+    T_STR_EQ(tts_hostview_process(&view, 50)->user, "");
+    T_TRUE(tts_hostview_process(&view, 50)->uid_known);
+    tts_liveframe_init(&frame, NULL);
+    struct tts_livedevice *device = tts_liveframe_add_device(&frame);
+    for (size_t i = 0; i < 4; i++) {
+        struct tts_liveprocess *process = tts_livedevice_add_process(&frame, device);
+        process->uid_known = i != 1;
+    }
+    struct tts_liveprocess *stray = tts_liveframe_add_stray(&frame);
+    stray->uid_known = true;
+    device->process_count = 3; /* the last is not selected */
+    device->deselected_count = 1;
+    tts_livehost_name_users(host, &frame, 2);
+    T_STR_EQ(device->processes[0].user, "root");
+    T_STR_EQ(device->processes[1].user, ""); /* its user is not known */
+    T_STR_EQ(device->processes[2].user, "");
+    T_STR_EQ(stray->user, "root");
+    tts_livehost_name_users(host, &frame, SIZE_MAX);
+    T_STR_EQ(device->processes[2].user, "root");
+    T_STR_EQ(device->processes[3].user, "");
+    tts_liveframe_release(&frame);
+    end();
+}
+
 T_TEST(a_host_is_chips_regions_processes_and_logs)
 {
     host_new_driver("all", "2.10.0\n");

@@ -64,6 +64,46 @@ T_TEST(every_number_that_is_not_known_is_the_word_unknown)
     tts_liveframe_release(&frame);
 }
 
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+    for (; (text = strchr(text, '\n')); text++)
+        lines++;
+    return lines;
+}
+
+T_TEST(a_short_frame_has_the_most_important_caveats_that_fit)
+{
+    static const char over[] = "   - Device 0: more bytes are allocated than";
+    static const char left[] =
+        "   - Device 0: the total contains bytes of processes that have ended";
+    static const char nominal[] = "   - Device 0: capacities are those of the board";
+    struct tts_liveframe frame;
+    live_init(&frame, LIVE_BLOCK_NS);
+    struct tts_livedevice *device = live_add_counted(&frame, 7, 0);
+    device->caveats =
+        TTS_CAVEAT_NOMINAL | TTS_CAVEAT_OVER_NOMINAL | TTS_CAVEAT_LEFT_OVER | TTS_CAVEAT_CLOCK;
+    struct tts_liveview view = live_view(&frame);
+    view.whole_lines = 70;
+    const char *text = live_written(&view, 'b');
+    T_TRUE(!strstr(text, over) && !strstr(text, "Notes:"));
+    size_t lines = count_lines(text);
+    size_t shown = 0;
+    for (view.spare_lines = 1; view.spare_lines < 20; view.spare_lines++) {
+        text = live_written(&view, 'b');
+        T_TRUE(count_lines(text) <= lines + view.spare_lines);
+        const char *const notes[] = {strstr(text, over), strstr(text, left),
+                                     strstr(text, nominal)};
+        for (size_t i = 0; i < 2; i++)
+            T_TRUE(!notes[i + 1] || (notes[i] && notes[i] < notes[i + 1]));
+        shown += notes[0] && !notes[1];
+    }
+    T_TRUE(shown > 0); /* one size has room for one only */
+    T_TRUE(live_has(text, nominal) && live_has(text, "stores no wall-clock times"));
+    T_TRUE(live_has(text, "\nNotes:\n   - Device 0: more bytes"));
+    tts_liveframe_release(&frame);
+}
+
 T_TEST(numbers_of_the_board_are_marked_and_free_is_an_upper_bound)
 {
     struct tts_liveframe frame;
@@ -83,7 +123,7 @@ T_TEST(numbers_of_the_board_are_marked_and_free_is_an_upper_bound)
                           "    Largest Block:       unknown\n"));
     T_TRUE(live_has(text, "    DRAM Channels: 12 (nominal)\n"
                           "    Compute Grid: 8x9 (72 cores, nominal)\n"));
-    T_TRUE(live_has(text, "\n  L1 Allocated: 64.31 MB (84.6%) 84%\n"));
+    T_TRUE(live_has(text, "\n  L1 Allocated: 64.31 MB (84.6%) 84% (nominal)\n"));
     T_TRUE(live_has(text, "\n  DRAM Allocated: 0.00 B (unknown)\n"));
     T_TRUE(live_has(text, "\n  Circular Buffers: 1.50 MB\n  State: live\n"
                           "  Id: 7\n  Source: memory region of the runtime (v3)\n"));

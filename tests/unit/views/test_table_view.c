@@ -142,6 +142,48 @@ T_TEST(unknown_numbers_and_changes_are_words)
     release_published(&published);
 }
 
+T_TEST(numbers_of_any_size_stay_in_their_columns)
+{
+    static const uint64_t sizes[] = {UINT64_C(123456) << 20, UINT64_C(12345678) << 20,
+                                     UINT64_C(1) << 50, UINT64_MAX};
+    for (size_t n = 0; n < sizeof sizes / sizeof sizes[0]; n++)
+        for (int narrow = 0; narrow < 2; narrow++) {
+            struct published published;
+            init_published(&published);
+            for (size_t i = 0; i < TTS_POOLS; i++)
+                published.now.devices[0].pools[i].allocated_bytes = sizes[n] / TTS_POOLS;
+            published.now.devices[0].pools[TTS_POOL_DRAM].allocated_bytes = sizes[n] / 2;
+            published.now.devices[0].pools[TTS_POOL_L1].buffers = sizes[n];
+            struct tts_liveview view = published_view(&published);
+            view.columns = narrow ? 80 : 100;
+            view.has_tips = false;
+            const char *text = live_written(&view, 't');
+            const char *head = strstr(text, "\nDevice"), *dram = strstr(head, "DRAM");
+            const char *total = strstr(head, "Total");
+            const char *row = strstr(text, narrow ? "\n0      " : "\n0        ");
+            for (int k = 0; k < 2; k++, row = strchr(row + 1, '\n')) {
+                /* The Greek letter has two bytes. */
+                const long shift = k;
+                T_TRUE(row[dram - head + shift] != ' ' || row[dram - head + shift + 1] != ' ');
+                T_EQ(row[dram - head + shift - 1], ' ');
+                T_EQ(row[total - head + shift - 1], ' ');
+                T_TRUE(strcspn(row + 1, "\n") <= view.columns + (size_t)shift);
+            }
+            release_published(&published);
+        }
+    struct published published;
+    init_published(&published);
+    published.now.devices[0].pools[TTS_POOL_DRAM].allocated_bytes = UINT64_C(1) << 50;
+    published.before.devices[0].pools[TTS_POOL_L1].allocated_bytes = UINT64_C(3) << 50;
+    published.now.devices[0].pools[TTS_POOL_L1].buffers = UINT64_C(123456789012);
+    struct tts_liveview view = published_view(&published);
+    view.columns = 80;
+    const char *text = live_written(&view, 't');
+    T_TRUE(live_has(text, "\n0      123456M  1024.00 TB "));
+    T_TRUE(live_has(text, " -3072.00 TB "));
+    release_published(&published);
+}
+
 T_TEST(a_process_without_a_device_and_devices_left_out_are_noted)
 {
     struct published published;
