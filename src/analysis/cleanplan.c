@@ -167,7 +167,7 @@ enum tts_status tts_cleanplan_make(struct tts_cleanplan *plan, const struct tts_
                                      view->region_count, sizeof *plan->regions);
         if (!grown)
             return tts_error_set(err, TTS_E_NOMEM,
-                                 "out of memory for the list of entries to remove");
+                                 TTS_TEXT_NOMEM " for the list of entries to remove");
         plan->regions = grown;
     }
     for (size_t i = 0; i < view->region_count; i++) {

@@ -763,7 +763,7 @@ enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
     frame->processes_left_out = view->processes_left_out;
     frame->logs_left_out = view->buffers_left_out;
     if (bytes > 0 && !(regions = frame->alloc->alloc(frame->alloc->ctx, bytes)))
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     for (size_t i = 0; i < view->region_count; i++)
         regions[i] = (struct placed_region){.region = &view->regions[i],
                                             .chip = tts_chipid_find(view, view->regions[i].id)};
@@ -783,5 +783,5 @@ enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
     if (status == TTS_OK)
         return TTS_OK;
     tts_liveframe_reset(frame);
-    return tts_error_set(err, status, "out of memory");
+    return tts_error_set(err, status, TTS_TEXT_NOMEM);
 }

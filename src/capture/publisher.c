@@ -549,7 +549,7 @@ static uint32_t power_of_two(uint32_t at_least)
 
 static enum tts_status out_of_publish_memory(struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_NOMEM, "out of memory: list fewer buffers");
+    return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM ": list fewer buffers");
 }
 
 static void free_publisher(struct tts_publisher *p)

@@ -77,7 +77,7 @@ TTS_COLD enum tts_status tts_device_take_error(enum tts_status status, enum tts_
             "the address in %s is not aligned; the runtime refuses such an address",
             tts_pool_name(pool));
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     return status;
 }
 

@@ -1106,7 +1106,7 @@ static enum tts_status restore_live_item(struct tts_fold *fold, const struct tts
                                                          .pool = (uint8_t)event.pool},
                                       &is_new);
     if (place == TTS_LEDGER_NONE)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (!is_new)
         return tts_error_set(err, TTS_E_INVALID,
                              "a list of live buffers has buffer %" PRIu64 " twice", event.id);

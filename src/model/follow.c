@@ -65,7 +65,7 @@ enum tts_status tts_follow_new(const struct tts_follow_config *config,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_follow *f = alloc->alloc(alloc->ctx, sizeof *f);
     if (!f)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *f = (struct tts_follow){.alloc = alloc};
     if (config)
         f->config = *config;
@@ -83,7 +83,7 @@ enum tts_status tts_follow_new(const struct tts_follow_config *config,
         return tts_error_set(err, status == TTS_E_INVALID ? TTS_E_RANGE : status,
                              status == TTS_E_INVALID
                                  ? "a limit of the configuration is out of range"
-                                 : "out of memory");
+                                 : TTS_TEXT_NOMEM);
     }
     *out = f;
     return TTS_OK;
@@ -163,7 +163,7 @@ static enum tts_status begin_followed_capture(struct tts_follow *f, const struct
                              "the file has too many active captures at once: the maximum is %d",
                              TTS_FOLLOW_CAPTURES_MAX);
     if (!place->watch && tts_watch_new(f->fold, f->alloc, &place->watch) != TTS_OK)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (!at) {
         tts_watch_reset(place->watch);
         place->is_partial = false;
@@ -203,7 +203,7 @@ static enum tts_status end_active_phase(struct tts_follow *f, struct followed *a
     struct tts_phase phase;
     enum tts_status status = cut_phase(f, at->watch, &f->room, &phase);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     phase.name = name;
     if (f->config.on_phase)
         f->config.on_phase(f->config.ctx, at->number, &phase, at->is_partial);
@@ -426,7 +426,7 @@ enum tts_status tts_follow_end(struct tts_follow *f, const struct tts_phase **ou
     begin_whole_run(f);
     enum tts_status status = cut_phase(f, f->whole, &f->whole_room, &f->whole_phase);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     f->whole_phase.name = TTS_FOLLOW_WHOLE;
     for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++) {
         struct followed *at = &f->captures[i];

@@ -828,7 +828,7 @@ static enum tts_status write_picture(const struct analyze *analyze, struct tts_d
         tts_chart_draw_foot(drawing, text);
     }
     if (drawing->is_short)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (options->format != TTS_PICTURE_SVG)
         return options->draw(drawing, options->format, out, err);
     tts_drawing_write_svg(drawing, out);
@@ -859,7 +859,7 @@ static int draw_picture(struct analyze *analyze, enum tts_picture picture)
     enum tts_status status = is_peak ? tts_peakchart(runs, count, title, NULL, &drawing)
                                      : tts_phasechart(runs, count, title, NULL, &drawing);
     if (status != TTS_OK)
-        tts_error_set(&err, status, "%s", tts_status_text(status));
+        tts_error_set(&err, status, "%s", tts_error_cause(status));
     else
         status = write_picture(analyze, &drawing, &rest, analyze->pictures[picture], &err);
     tts_drawing_release(&drawing);
@@ -920,7 +920,7 @@ static int analyze_logs(struct analyze *analyze)
     if (analyze->options->csv)
         tts_run_csv_begin(&analyze->rows);
     if (take_logs(analyze) != TTS_OK) {
-        tts_message(command, "out of memory");
+        tts_message(command, TTS_TEXT_NOMEM);
         return TTS_EXIT_INPUT;
     }
     if (analyze->junit_file && tts_junit_end(&analyze->junit, &err) != TTS_OK)
@@ -967,7 +967,7 @@ static int run_analyze(struct tts_job *job, void *values)
     size_t bytes = (size_t)job->operand_count * sizeof *analyze.logs;
     analyze.logs = alloc->alloc(alloc->ctx, bytes);
     if (!analyze.logs) {
-        tts_message(command, "out of memory");
+        tts_message(command, TTS_TEXT_NOMEM);
         return TTS_EXIT_INPUT;
     }
     memset(analyze.logs, 0, bytes);

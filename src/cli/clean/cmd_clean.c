@@ -158,7 +158,7 @@ static enum tts_status clean_all(struct clean_work *work, struct tts_error *err)
         const struct tts_alloc *alloc = work->second.plan.alloc;
         work->done = alloc->alloc(alloc->ctx, work->done_count * sizeof *work->done);
         if (!work->done)
-            return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+            return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
         memset(work->done, 0, work->done_count * sizeof *work->done);
     }
     work->result.done = work->done;
@@ -208,7 +208,7 @@ static int do_clean(struct clean_work *work)
         return end_clean(work);
     }
     if (!options->json && tts_cleanview_plan(&work->result, stdout) != TTS_OK)
-        return fail_clean_work(work, &(struct tts_error){.text = "out of memory"});
+        return fail_clean_work(work, &(struct tts_error){.text = TTS_TEXT_NOMEM});
     if (options->dry_run) {
         if (!options->json)
             puts("nothing was changed (--dry-run)");

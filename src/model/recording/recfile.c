@@ -72,7 +72,7 @@ enum tts_status tts_recfile_open(const char *path, const struct tts_alloc *alloc
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_recfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for '%s'", path);
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for '%s'", path);
     /* Do not clear the decoder: it is large, and each block initializes it. */
     memset(file, 0, offsetof(struct tts_recfile, dec));
     file->alloc = alloc;

@@ -167,7 +167,7 @@ static bool make_room(const struct tts_recfile *file, struct tts_recbytes *room,
 
 static enum tts_status no_memory(const struct tts_recblock *block, struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_NOMEM, "out of memory for block %" PRIu64,
+    return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for block %" PRIu64,
                          block->head.number);
 }
 

@@ -62,7 +62,7 @@ static enum tts_status write_block(struct tts_recpack *pack, struct tts_rec_bloc
 
 static enum tts_status no_memory(struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_NOMEM, "out of memory for the packed recording");
+    return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the packed recording");
 }
 
 static bool note(struct tts_recpack *pack)

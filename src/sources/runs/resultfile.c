@@ -300,7 +300,7 @@ static enum tts_status read_result_phase(struct result_reader *r, struct run_dra
             return status;
     }
     enum tts_status status = keep_result_phase(draft, &phase);
-    return status == TTS_OK ? TTS_OK : tts_error_set(r->err, status, "out of memory");
+    return status == TTS_OK ? TTS_OK : tts_error_set(r->err, status, TTS_TEXT_NOMEM);
 }
 
 /* ---- a run ---- */
@@ -569,7 +569,7 @@ static enum tts_status begin_result_run(struct result_reader *r, struct tts_runs
     *draft = (struct run_draft){.room = room};
     enum tts_status status = tts_runs_add(room, &draft->entry);
     if (status != TTS_OK)
-        return tts_error_set(r->err, status, "out of memory");
+        return tts_error_set(r->err, status, TTS_TEXT_NOMEM);
     if (!draft->entry)
         draft->entry = &draft->spare;
     return TTS_OK;
@@ -715,7 +715,7 @@ static enum tts_status settle_result_runs(struct result_reader *r, struct tts_ru
     mark_runs_exact(room, r->schema);
     status = tts_runs_settle(room, TTS_RUNS_RESULT, out);
     if (status != TTS_OK)
-        return tts_error_set(r->err, status, "out of memory");
+        return tts_error_set(r->err, status, TTS_TEXT_NOMEM);
     if (out->count > 0)
         return TTS_OK;
     tts_runs_release(out);

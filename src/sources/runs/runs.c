@@ -280,7 +280,7 @@ static enum tts_status gather_event_runs(const char *path, struct tts_runs_room 
     if (status == TTS_OK)
         status = read_event_file(&r, &why);
     if (status == TTS_E_NOMEM)
-        tts_error_set(&why, status, "out of memory");
+        tts_error_set(&why, status, TTS_TEXT_NOMEM);
     if (status != TTS_OK && err)
         *err = why;
     tts_follow_free(r.follow);
@@ -313,7 +313,7 @@ static enum tts_status settle_runs(struct tts_runs_room *room, enum tts_runs_kin
     struct tts_runs runs;
     enum tts_status status = tts_runs_settle(room, kind, &runs);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     if (runs.count == 0) {
         tts_runs_release(&runs);
         return tts_error_set(err, TTS_E_NOT_FOUND, "its memory summary has no phase");
@@ -498,7 +498,7 @@ enum tts_status tts_runs_new(struct tts_input *in, const struct tts_alloc *alloc
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_runs_reader *reader = alloc->alloc(alloc->ctx, sizeof *reader);
     if (!reader)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *reader = (struct tts_runs_reader){
         .alloc = alloc, .in = in, .input_kind = kind, .kind = TTS_RUNS_EVENTS};
     *out = reader;
@@ -639,7 +639,7 @@ static enum tts_status load_log_runs(struct tts_runs_reader *reader, const char 
     while (kept == TTS_OK && (status = tts_runs_next(reader, &run, err)) == TTS_OK)
         kept = keep_log_run(&room, run);
     if (kept != TTS_OK || status == TTS_E_NOMEM)
-        status = tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        status = tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     else
         status = end_log_runs(reader, &room, status, err);
     for (size_t i = 0; i < room.count; i++)

@@ -201,7 +201,7 @@ static enum tts_status print_activations(const struct tts_fit *fit, FILE *out,
     if (blocks <= SIZE_MAX / sizeof *bytes)
         bytes = alloc->alloc(alloc->ctx, size);
     if (!bytes)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     memset(bytes, 0, size);
     print_activation_blocks(fit, bytes, out);
     alloc->free(alloc->ctx, bytes, size);

@@ -304,7 +304,7 @@ enum tts_status tts_eventrows_item(struct tts_eventrows *rows, const struct tts_
         return tts_error_set(
             err, status,
             status == TTS_E_NOMEM
-                ? "out of memory"
+                ? TTS_TEXT_NOMEM
                 : "event %" PRIu64
                   ": the file has more live buffers at once than ttscope can follow",
             item->seq);
