@@ -203,8 +203,8 @@ enum tts_status tts_recfile_enter(struct tts_recfile *file, struct tts_error *er
         return finish(file, true, err);
     }
     if (block.head.kind != TTS_REC_ITEMS)
-        return tts_recblock_damaged(file->spot.number, file->spot.off, "its kind is unknown",
-                                    err);
+        return tts_recblock_damaged(file->spot.number, file->spot.off,
+                                    "the kind of the block is unknown", err);
     if (file->follows && file->spot.given == 0 && block.head.seq != file->seq)
         return tts_recblock_damaged(file->spot.number, file->spot.off,
                                     "events before the block are missing", err);
