@@ -171,8 +171,8 @@ static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_erro
     assert(r->stopped);
     if (r->stopped == TTS_RECORDER_LEFT)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a recording stops in a child process: begin another recording in "
-                             "the child process");
+                             "this process is a child of the recording process: begin a new "
+                             "recording in this process");
     return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
 }
 

@@ -214,16 +214,16 @@ T_TEST(ranges_that_cannot_be_are_refused)
         const char *text;
     } cases[] = {
         {{{0, 0, 7, 6}, {7, 6, 7, 6}},
-         "core range [7-6 - 7-6] overlaps another range of the same circular buffer (grid "
+         "core range 7-6..7-6 overlaps another range of the same circular buffer (grid "
          "8x7)"},
         {{{0, 0, 1, 1}, {0, 0, 8, 0}},
-         "core range [0-0 - 8-0] is not inside the compute grid (grid 8x7)"},
+         "core range 0-0..8-0 is not inside the compute grid (grid 8x7)"},
         {{{0, 0, 1, 1}, {2, 2, 3, 7}},
-         "core range [2-2 - 3-7] is not inside the compute grid (grid 8x7)"},
+         "core range 2-2..3-7 is not inside the compute grid (grid 8x7)"},
         {{{65535, 65535, 65535, 65535}, {0}},
-         "core range [65535-65535 - 65535-65535] is not inside the compute grid (grid 8x7)"},
-        {{{3, 0, 2, 1}, {0}}, "core range [3-0 - 2-1] ends before it begins (grid 8x7)"},
-        {{{0, 1, 2, 0}, {0}}, "core range [0-1 - 2-0] ends before it begins (grid 8x7)"},
+         "core range 65535-65535..65535-65535 is not inside the compute grid (grid 8x7)"},
+        {{{3, 0, 2, 1}, {0}}, "core range 3-0..2-1 ends before it begins (grid 8x7)"},
+        {{{0, 1, 2, 0}, {0}}, "core range 0-1..2-0 ends before it begins (grid 8x7)"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct tts_cb cb = {.ranges = cases[i].ranges, .range_count = 2, .total_bytes = 32};

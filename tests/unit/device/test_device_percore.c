@@ -364,7 +364,8 @@ T_TEST(a_place_that_is_not_aligned_is_said_to_be)
     struct own a;
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "the address in L1 is not aligned; the runtime refuses such an address");
+    T_STR_EQ(err.text, "the address in L1 is not aligned, and the runtime refuses such an "
+                       "address: give a multiple of the alignment of the pool");
     err = (struct tts_error){0};
     own_init(&a, &row, 64, TTS_PLACE_DEFAULT);
     T_EQ(tts_device_alloc_per_core(device, &a.request, a.at, CORES, &buffer, &err),
