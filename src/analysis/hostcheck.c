@@ -94,7 +94,7 @@ static void check_chips(const struct tts_hostview *view, struct tts_hostchecks *
     if (unknown.count > 0)
         say_answer(check,
                    "%zu chip%s; the capacity of chip%s %s is unknown, because ttscope does not "
-                   "know the card",
+                   "know this card",
                    view->chip_count, plural_of(view->chip_count), plural_of(unknown.count),
                    unknown.text);
     else

@@ -328,17 +328,18 @@ static void set_unreadable(struct tts_livedevice *device, const struct tts_seenr
         return;
     case TTS_SEENREGION_UNKNOWN_VERSION:
         snprintf(out, size,
-                 "no known runtime writes a region of version %" PRIu32 " with %" PRIu64
-                 " bytes",
+                 "cannot read the region: ttscope does not know version %" PRIu32
+                 " with %" PRIu64 " bytes",
                  region->version, region->file_bytes);
         return;
     case TTS_SEENREGION_CORRUPT:
         snprintf(out, size,
-                 "the memory region is damaged: its counters exceed the memory of any device");
+                 "the memory region is damaged: the counters exceed the memory of any device");
         return;
     case TTS_SEENREGION_CHANGING:
         snprintf(out, size,
-                 "a process re-initialised the region during each attempt to read the region");
+                 "cannot read the region: a process initialised the region again during each "
+                 "attempt");
         return;
     case TTS_SEENREGION_FAILED:
         snprintf(out, size, "cannot read the region: %s", strerror(region->sys_errno));

@@ -620,7 +620,10 @@ enum tts_status tts_whatif_resize(const struct tts_chip *chip, uint64_t bank_byt
     if (status != TTS_OK)
         return status;
     if (now.bank_bytes != bank_bytes)
-        return tts_error_set(err, TTS_E_INVALID, "the base of DRAM depends on its size");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "cannot try another DRAM size: a new '%s' also changes the "
+                             "reserved part of each bank",
+                             tts_fact_name(TTS_FACT_DRAM_BANK_SIZE));
     *out = other;
     return TTS_OK;
 }

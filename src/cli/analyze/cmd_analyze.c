@@ -82,9 +82,9 @@ static enum tts_status take_size(void *target, const char *text, struct tts_erro
     }
     return tts_error_set(err, status,
                          "%s: expected a number of bytes such as 12884901888, 1.2e9 or 12GiB",
-                         status == TTS_E_INVALID ? "it is negative"
-                         : status == TTS_E_RANGE ? "it is more than 2^60 bytes"
-                                                 : "it is not a number of bytes");
+                         status == TTS_E_INVALID ? "the size is negative"
+                         : status == TTS_E_RANGE ? "the size is more than 2^60 bytes"
+                                                 : "not a size");
 }
 
 static enum tts_status take_device_memory(void *target, const char *text, struct tts_error *err)
@@ -92,7 +92,7 @@ static enum tts_status take_device_memory(void *target, const char *text, struct
     struct tts_trainmem_options *mem = target;
     enum tts_status status = take_size(&mem->device_memory, text, err);
     if (status == TTS_OK && mem->device_memory.bytes == 0)
-        return tts_error_set(err, TTS_E_RANGE, "it is 0: expected a size of at least 1 byte");
+        return tts_error_set(err, TTS_E_RANGE, "expected a size of at least 1 byte");
     mem->device_memory_source = TTS_TRAIN_FROM_OPTION;
     return status;
 }

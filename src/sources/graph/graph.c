@@ -532,7 +532,7 @@ static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t devi
         return bank_share(size, node->value[TTS_NODE_PAGE_SIZE], banks);
     graph->sums.figures.l1_is_whole_buffers = true;
     add_graph_note(graph, TTS_GRAPH_NO_BANKS,
-                   "an L1 buffer has no 'max_size_per_bank'; its full size is counted");
+                   "an L1 buffer has no 'max_size_per_bank'; the full size is counted");
     return size;
 }
 

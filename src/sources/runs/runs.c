@@ -62,8 +62,8 @@ static void note_core_peak(const struct event_reader *r, struct tts_run *run,
         return;
     run->is_at_least = true;
     tts_runs_note(run, 0,
-                  "a core uses %" PRIu64 " B in phase '%.32s', more than its L1 has: the file "
-                  "lacks frees or is inconsistent",
+                  "a core uses %" PRIu64 " B in phase '%.32s', more than the L1 of a core has: "
+                                         "the file lacks frees or is inconsistent",
                   core->bytes, phase->name);
 }
 
@@ -316,7 +316,7 @@ static enum tts_status settle_runs(struct tts_runs_room *room, enum tts_runs_kin
         return tts_error_set(err, status, TTS_TEXT_NOMEM);
     if (runs.count == 0) {
         tts_runs_release(&runs);
-        return tts_error_set(err, TTS_E_NOT_FOUND, "its memory summary has no phase");
+        return tts_error_set(err, TTS_E_NOT_FOUND, "the memory summary has no phase");
     }
     *out = runs;
     return TTS_OK;
@@ -592,8 +592,8 @@ static enum tts_status refuse_log(const struct tts_trainlog *log, struct tts_err
                              "is neither a recording, nor a graph trace, nor text");
     return tts_error_set(
         err, TTS_E_NOT_FOUND,
-        "not a log with a memory summary, a recording, a graph trace or a result saved "
-        "with '--json'");
+        "the file is none of these: a log with a memory summary, a recording, a graph trace, a "
+        "result saved with '--json'");
 }
 
 /* Fails because the input has no summary. If the input is JSON, it is a damaged trace, and *err
@@ -601,9 +601,11 @@ static enum tts_status refuse_log(const struct tts_trainlog *log, struct tts_err
 static enum tts_status refuse_input(const struct tts_runs_reader *reader, struct tts_error *err)
 {
     if (tts_input_is_compressed(reader->in))
-        return tts_error_set(err, TTS_E_NOT_FOUND,
-                             "has no memory summary; if it is neither a log nor a graph trace, "
-                             "decompress it first");
+        return tts_error_set(
+            err, TTS_E_NOT_FOUND,
+            "the compressed file is neither a log with a memory summary nor a "
+            "graph trace: if the content is a recording or a result, decompress "
+            "the file first");
     if (reader->refusal.status == TTS_OK)
         return refuse_log(reader->log, err);
     *err = reader->refusal;
