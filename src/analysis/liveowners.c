@@ -499,8 +499,9 @@ static void set_region_state(const struct tts_hostview *view, const struct owner
     } else if (room->holders.is_open) {
         device->state = TTS_LIVE_LIVE;
         device->caveats |= TTS_CAVEAT_NOT_TRACKED;
-        snprintf(device->reason, sizeof device->reason,
-                 "a process has the chip open, but its buffers are not tracked");
+        snprintf(
+            device->reason, sizeof device->reason,
+            "a process has the chip open, but the buffers of this process are not tracked");
     } else {
         device->state = TTS_LIVE_PHANTOM;
         device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;

@@ -122,7 +122,7 @@ static enum tts_status check_classic(const struct tts_shard *shard, uint64_t pag
                              "the size of the shards does not fit in 64 bits");
     if (pages > held)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the buffer has %" PRIu64 " pages, but its shards hold %" PRIu64
+                             "the buffer has %" PRIu64 " pages, but the shards hold %" PRIu64
                              " pages",
                              pages, held);
     bool known = shard->tensor_height_pages > 0 || shard->tensor_width_pages > 0;

@@ -58,8 +58,8 @@ static enum tts_status refuse_content(struct tts_eventfile *file, enum tts_input
                                  : "is neither a recording (.tts) nor a graph trace (JSON)");
     if (kind == TTS_INPUT_RECORDING)
         return tts_error_set(err, TTS_E_SYNTAX,
-                             "is a compressed recording: decompress it first ('ttscope pack' "
-                             "makes recordings smaller)");
+                             "is a compressed recording: decompress the file first ('ttscope "
+                             "pack' makes recordings smaller)");
     enum tts_status status = tts_input_read(file->in, &byte, 1, &got, err);
     if (status != TTS_OK) /* not even the first byte can be decompressed */
         return status;

@@ -189,7 +189,7 @@ head -c 4096 "$ttscope" >"$work/binary"
 analyze "$work/binary"
 refused 3 "no memory summary in '$work/binary': the file is not a text file"
 analyze "$logs/stray.log"
-refused 3 "no memory summary in '$logs/stray.log': line 1 has memory figures, but their heading '=== Memory Usage Summary ===' is missing"
+refused 3 "no memory summary in '$logs/stray.log': line 1 has memory figures, but the heading '=== Memory Usage Summary ===' before the figures is missing"
 if command -v iconv >/dev/null; then
     iconv -f UTF-8 -t UTF-16 "$good" >"$work/utf16.log"
     analyze "$work/utf16.log"

@@ -480,7 +480,7 @@ expect_err_like "ttscope diff: broken.json:"
 jq '.schema.version = 2' fit.json >later.json
 run "$ttscope" diff a.log later.json
 expect_code 3
-expect_err "ttscope diff: later.json: has a newer version of 'ttscope.fit' than this ttscope can read"
+expect_err "ttscope diff: later.json: has version 2 of schema 'ttscope.fit', but this ttscope reads versions up to 1"
 run "$ttscope" diff a.log "$(command -v sh)"
 expect_code 3
 expect_err_like "is neither a recording, nor a graph trace, nor text"

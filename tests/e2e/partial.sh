@@ -108,7 +108,7 @@ show first.tts
 [[ $(said) == "first.tts: block 0 at byte 4096 is damaged: "* ]] || fail "wanted the damage and its place"
 agree first.tts 3 "$(said)"
 head -c 100 run.tts >head.tts
-agree head.tts 3 "head.tts: the file ends at byte 100, inside its header of 4096 bytes"
+agree head.tts 3 "head.tts: the file ends at byte 100, inside the header of 4096 bytes"
 
 # ---- graph traces ----
 

@@ -663,8 +663,8 @@ static void say_no_summary(struct log *log, const struct tts_trainlog_facts *fac
         snprintf(out, max, "the file is UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'");
     else if (facts->stray_lines > 0)
         snprintf(out, max,
-                 "line %" PRIu64 " has memory figures, but their heading '=== Memory Usage "
-                 "Summary ===' is missing",
+                 "line %" PRIu64 " has memory figures, but the heading '=== Memory Usage "
+                                 "Summary ===' before the figures is missing",
                  facts->stray_line);
     else if (tts_path_ends_in(log->path, ".tts"))
         snprintf(out, max, "the file is neither a recording nor a log with a summary");

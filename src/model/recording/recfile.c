@@ -49,7 +49,7 @@ static enum tts_status read_header(struct tts_recfile *file, struct tts_error *e
         return tts_error_set(err, TTS_E_SYNTAX, "is not a recording");
     if (status == TTS_E_NOT_FOUND) {
         tts_error_set(err, TTS_E_SYNTAX,
-                      "the file ends at byte %zu, inside its header of %d bytes", got,
+                      "the file ends at byte %zu, inside the header of %d bytes", got,
                       TTS_REC_HEADER_BYTES);
         if (err)
             err->offset = got;
@@ -134,7 +134,7 @@ static enum tts_status finish(const struct tts_recfile *file, bool has_index,
         return TTS_E_NOT_FOUND;
     tts_error_set(err, TTS_E_SYNTAX,
                   "the recording ends at byte %" PRIu64 " with event %" PRIu64
-                  ", but its last event should be event %" PRIu64,
+                  ", but the last event should be event %" PRIu64,
                   spot.off, file->seq, file->end_seq);
     if (err)
         err->offset = spot.off;

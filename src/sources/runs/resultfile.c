@@ -7,6 +7,7 @@
 #include "sources/runs/runs_room.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum { TTS_RESULT_KEY_MAX = 40, TTS_RESULT_WORD_MAX = 64 };
@@ -661,11 +662,13 @@ static enum tts_status check_result_schema(const struct result_reader *r)
         return tts_error_set(r->err, TTS_E_INVALID, "is not a result of ttscope (--json)");
     if (!r->has_version)
         return tts_error_set(r->err, TTS_E_INVALID,
-                             "cannot read the version of its schema '%.40s'", r->schema);
+                             "cannot read the version of the schema '%.40s'", r->schema);
     if (r->version > KNOWN_VERSION)
         return tts_error_set(r->err, TTS_E_INVALID,
-                             "has a newer version of '%.40s' than this ttscope can read",
-                             r->schema);
+                             "has version %" PRIu64
+                             " of schema '%.40s', but this ttscope reads "
+                             "versions up to %d",
+                             r->version, r->schema, KNOWN_VERSION);
     return TTS_OK;
 }
 

@@ -232,9 +232,8 @@ static void print_later_peak(const struct tts_fit *fit, FILE *out)
         return;
     tts_say(out, 2,
             "this peak is not in the summary above, which covers only the first iteration "
-            "(its peak is %s MB); besides parameters and optimizer state, %s" TTS_SAY_GLUE
-            "MB stay "
-            "allocated after the first iteration%s",
+            "(peak %s MB); besides parameters and optimizer state, %s" TTS_SAY_GLUE
+            "MB stay allocated after the first iteration%s",
             tts_fit_mb(first, fit->first_peak_bytes),
             tts_fit_mb(stayed, stayed_dram_bytes(fit)),
             fit->peak.part_bytes[TTS_PART_GRADIENTS] > 0 ? ", mostly gradients" : "");

@@ -318,7 +318,7 @@ T_TEST(only_sharded_l1_buffers_of_a_hybrid_device_can_be_of_single_cores)
             "a buffer on one core must have a size and must not have a given address");
     request = a.request;
     request.size_bytes += K;
-    invalid(device, &request, "the buffer has 5 pages, but its shards hold 4 pages");
+    invalid(device, &request, "the buffer has 5 pages, but the shards hold 4 pages");
     struct tts_error err;
     T_EQ(tts_device_alloc_per_core(device, &a.request, a.at, 3, &a.buffer, &err), TTS_E_RANGE);
     T_STR_EQ(err.text, "the buffer has 4 cores, but there is room for 3 addresses");

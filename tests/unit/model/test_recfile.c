@@ -306,7 +306,7 @@ T_TEST(events_that_are_missing_at_the_end_are_noticed)
     image_end(&image);
     image.state.events++;
     image_state(&image, TTS_REC_ENDED);
-    check_ends(written(&image), &all, ITEMS, "but its last event should be");
+    check_ends(written(&image), &all, ITEMS, "but the last event should be");
     /* A file that was not ended does not hold its number of blocks. */
     image_state(&image, TTS_REC_RECORDING);
     check_file(written(&image), &all);
@@ -388,7 +388,7 @@ T_TEST(what_is_no_recording_is_refused_with_words)
     write_file(path, "", 0);
     check_refused(path, TTS_E_SYNTAX, "not a recording");
     write_file(path, TTS_REC_MAGIC "more", 12);
-    check_refused(path, TTS_E_SYNTAX, "inside its header of 4096 bytes");
+    check_refused(path, TTS_E_SYNTAX, "inside the header of 4096 bytes");
     check_refused(t_scratch("nothing"), TTS_E_IO, "no such file");
     check_refused("/", TTS_E_IO, "is a directory");
     check_refused("/dev/null", TTS_E_IO, "not a regular file");
