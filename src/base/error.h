@@ -4,8 +4,8 @@
 #include "base/compiler.h"
 #include "ttscope/status.h"
 
-/* The text of TTS_E_NOMEM in messages. It names the host, because a reader of "out of memory" takes
- * the words for an answer about the device. */
+/* The text of TTS_E_NOMEM in messages. It names the host, because a reader of "out of memory"
+ * takes the words for an answer about the device. */
 #define TTS_TEXT_NOMEM "the host has too little memory"
 
 /* Returns the constant text of a status for a message: TTS_TEXT_NOMEM, or tts_status_text(). */

@@ -664,7 +664,7 @@ static void say_no_summary(struct log *log, const struct tts_trainlog_facts *fac
     else if (facts->stray_lines > 0)
         snprintf(out, max,
                  "line %" PRIu64 " has memory figures, but the heading '=== Memory Usage "
-                                 "Summary ===' before the figures is missing",
+                 "Summary ===' before the figures is missing",
                  facts->stray_line);
     else if (tts_path_ends_in(log->path, ".tts"))
         snprintf(out, max, "the file is neither a recording nor a log with a summary");

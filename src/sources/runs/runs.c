@@ -63,7 +63,7 @@ static void note_core_peak(const struct event_reader *r, struct tts_run *run,
     run->is_at_least = true;
     tts_runs_note(run, 0,
                   "a core uses %" PRIu64 " B in phase '%.32s', more than the L1 of a core has: "
-                                         "the file lacks frees or is inconsistent",
+                  "the file lacks frees or is inconsistent",
                   core->bytes, phase->name);
 }
 

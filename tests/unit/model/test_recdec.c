@@ -142,7 +142,8 @@ static const struct bad bads[] = {
     BAD("no core ranges", 2, 0x09, 1, 7, 0x40, 0, 16), /**/
     BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16),    /* an L1 buffer without bytes_per_bank */
     BAD("less than bytes_per_bank 5", 2, 0x09, 1, 7, 8, 0, 16, 5, 4), /**/
-    BAD("bytes, but the maximum is 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8),
+    BAD("bytes, but the maximum is 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 8),
     BAD("number of cores is 4097", 7, 0x09, 1, 7, 16, 0, 16, 1, 0x81, 0x20),
     BAD("overlap", 14, 0x09, 3, 5, 2, 0, 0, 1, 1, 1, 1, 2, 2, 0x09, 1, 9, 0x60, 0, 16, 5),
     BAD("backwards", 10, 0x09, 3, 5, 1, 1, 0, 0, 0, 0x09, 1, 9, 0x60, 0, 16, 5),
