@@ -229,7 +229,7 @@ enum tts_status tts_cleanplan_make(struct tts_cleanplan *plan, const struct tts_
 {
     if (make_plan_room(plan, view->region_count, view->client_count) != TTS_OK)
         return tts_error_set(err, TTS_E_NOMEM,
-                             "out of memory for the list of entries to remove");
+                             TTS_TEXT_NOMEM " for the list of entries to remove");
     for (size_t i = 0; i < view->region_count; i++) {
         struct tts_cleanregion *out = &plan->regions[plan->count];
         *out = (struct tts_cleanregion){.region = &view->regions[i]};

@@ -268,7 +268,7 @@ enum tts_status tts_eventscan_init(struct tts_eventscan *scan,
             status = tts_ops_new(pool, alloc, &scan->ops[i]);
     }
     sum->follow = scan->follow;
-    return status == TTS_OK ? TTS_OK : tts_error_set(err, status, "out of memory");
+    return status == TTS_OK ? TTS_OK : tts_error_set(err, status, TTS_TEXT_NOMEM);
 }
 
 void tts_eventscan_release(struct tts_eventscan *scan)
@@ -472,7 +472,7 @@ enum tts_status tts_eventscan_item(struct tts_eventscan *scan, const struct tts_
     if (status == TTS_OK)
         status = take_scan_item(scan, item);
     return status == TTS_E_NOMEM || scan->is_out_of_memory
-               ? tts_error_set(err, TTS_E_NOMEM, "out of memory")
+               ? tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM)
                : status;
 }
 
@@ -527,7 +527,7 @@ static enum tts_status finish_scan_whole(struct tts_eventscan *scan, struct tts_
     tts_fold_health(tts_follow_fold(scan->follow), &scan->sum->health);
     return status == TTS_OK && !scan->is_out_of_memory
                ? TTS_OK
-               : tts_error_set(err, TTS_E_NOMEM, "out of memory");
+               : tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
 }
 
 enum tts_status tts_eventscan_finish(struct tts_eventscan *scan, struct tts_error *err)
@@ -535,7 +535,7 @@ enum tts_status tts_eventscan_finish(struct tts_eventscan *scan, struct tts_erro
     enum tts_status status = scan->config.at > 0 ? finish_at_moment(scan)
                                                  : finish_scan_pool(scan, scan->config.pool);
     return status == TTS_OK ? finish_scan_whole(scan, err)
-                            : tts_error_set(err, TTS_E_NOMEM, "out of memory");
+                            : tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
 }
 
 /* ---- the stored form: one function for each struct both encodes and decodes it ---- */
@@ -1017,7 +1017,7 @@ enum tts_status tts_eventsummary_store(struct tts_eventscan *scan, unsigned char
     if (c.bytes && !kept)
         alloc->free(alloc->ctx, c.bytes, c.capacity);
     if (status != TTS_OK || (is_wanted && !kept))
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (is_wanted) {
         *bytes = kept;
         *len = c.len;

@@ -102,7 +102,7 @@ enum tts_status tts_failholders_new(const struct tts_failmsg *msg,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_failholders *holders = alloc->alloc(alloc->ctx, sizeof *holders);
     if (!holders)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *holders = (struct tts_failholders){
         .pool = msg->family <= TTS_FAILMSG_D2 ? msg->pool : TTS_POOL_L1,
         .is_clash = msg->family == TTS_FAILMSG_CB || msg->family == TTS_FAILMSG_DFB,
@@ -358,7 +358,7 @@ enum tts_status tts_failholders_item(struct tts_failholders *holders,
         change.came.pool == holders->pool)
         status = add_holder(holders, item, &change.came);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     if (item->kind == TTS_ITEM_EVENT)
         look_at_event(holders, item);
     return TTS_OK;
@@ -571,7 +571,7 @@ enum tts_status tts_failholders_finish(struct tts_failholders *holders, struct t
     if (status == TTS_OK)
         status = list_holder_ops(holders);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     compare_with_message(holders);
     compute_rooms(holders);
     return TTS_OK;

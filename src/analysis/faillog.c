@@ -103,7 +103,7 @@ enum tts_status tts_faillog_add(struct tts_faillog *log, const struct tts_failms
     }
     if (log->count == log->capacity && !grow_faillog(log))
         return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM,
-                                   "out of memory for the list of failures");
+                                   TTS_TEXT_NOMEM " for the list of failures");
     log->hashes[log->count] = hash;
     log->entries[log->count++] =
         (struct tts_failentry){.msg = *msg, .count = 1, .last_line = msg->line};

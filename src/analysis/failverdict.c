@@ -71,7 +71,7 @@ static const char decides_oom[] =
     "figures";
 static const char decides_others[] =
     "run once without TT_METAL_ALLOCATOR_MODE_HYBRID=1; if the buffer then fits, per-core "
-    "buffers occupied its addresses";
+    "buffers occupied the addresses";
 static const char decides_figures[] =
     "record the run: 'ttscope show RECORDING' prints the live buffers when the request fails";
 
@@ -119,8 +119,8 @@ static void judge_large_block(const struct tts_failmsg *msg, struct tts_failverd
     v->decides = is_beside ? decides_others : decides_figures;
     set_reason(v, "%s",
                is_beside ? "this allocator has a free block that is large enough, but buffers "
-                           "of other allocators (per-core buffers in HYBRID mode) occupy its "
-                           "addresses; the log does not list these buffers"
+                           "of other allocators (per-core buffers in HYBRID mode) occupy the "
+                           "addresses of this block; the log does not list these buffers"
                          : "the figures do not explain the failure: the largest free block is "
                            "large enough");
 }

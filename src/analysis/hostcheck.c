@@ -86,7 +86,7 @@ static void check_chips(const struct tts_hostview *view, struct tts_hostchecks *
     if (view->chip_count == 0) {
         struct tts_hostcheck *check = add_check(out, "chips", TTS_SEVERITY_ERROR);
         say_answer(check, "the driver lists no chip");
-        say_action(check, "see whether the board is there with 'lspci -d 1e52:'");
+        say_action(check, "check with 'lspci -d 1e52:' that the board is present");
         return;
     }
     struct tts_hostcheck *check =
@@ -94,7 +94,7 @@ static void check_chips(const struct tts_hostview *view, struct tts_hostchecks *
     if (unknown.count > 0)
         say_answer(check,
                    "%zu chip%s; the capacity of chip%s %s is unknown, because ttscope does not "
-                   "know the card",
+                   "know this card",
                    view->chip_count, plural_of(view->chip_count), plural_of(unknown.count),
                    unknown.text);
     else

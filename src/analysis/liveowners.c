@@ -166,8 +166,8 @@ static void set_unreadable(struct tts_livedevice *device, const struct tts_seenr
         return;
     case TTS_SEENREGION_UNKNOWN_VERSION:
         snprintf(out, size,
-                 "no known runtime writes a region of version %" PRIu32 " with %" PRIu64
-                 " bytes",
+                 "cannot read the region: ttscope does not know version %" PRIu32
+                 " with %" PRIu64 " bytes",
                  region->version, region->file_bytes);
         return;
     case TTS_SEENREGION_CORRUPT:
@@ -175,7 +175,8 @@ static void set_unreadable(struct tts_livedevice *device, const struct tts_seenr
         return;
     case TTS_SEENREGION_CHANGING:
         snprintf(out, size,
-                 "a process re-initialised the region during each attempt to read the region");
+                 "cannot read the region: a process initialised the region again during each "
+                 "attempt");
         return;
     case TTS_SEENREGION_FAILED:
         snprintf(out, size, "cannot read the region: %s", strerror(region->sys_errno));
@@ -338,8 +339,9 @@ static void set_region_state(const struct tts_hostview *view, const struct tts_s
     } else if (room->holders.is_open) {
         device->state = TTS_LIVE_LIVE;
         device->caveats |= TTS_CAVEAT_NOT_TRACKED;
-        snprintf(device->reason, sizeof device->reason,
-                 "a process has the chip open, but its buffers are not tracked");
+        snprintf(
+            device->reason, sizeof device->reason,
+            "a process has the chip open, but the buffers of this process are not tracked");
     } else {
         device->state = TTS_LIVE_PHANTOM;
         device->caveats |= has_bytes ? TTS_CAVEAT_LEFT_OVER : 0u;
@@ -604,7 +606,7 @@ enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
     frame->processes_left_out = view->processes_left_out + view->clients_left_out;
     frame->logs_left_out = view->buffers_left_out;
     if (bytes > 0 && !(regions = frame->alloc->alloc(frame->alloc->ctx, bytes)))
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (regions)
         tts_regionplace_all(view, regions);
     struct judge judge = {.view = view, .frame = frame};
@@ -618,5 +620,5 @@ enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
     if (status == TTS_OK)
         return TTS_OK;
     tts_liveframe_reset(frame);
-    return tts_error_set(err, status, "out of memory");
+    return tts_error_set(err, status, TTS_TEXT_NOMEM);
 }

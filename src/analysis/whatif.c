@@ -216,10 +216,10 @@ static enum tts_status add_entry(struct whatif_table *table, uint32_t device, ui
                              TTS_WHATIF_LIVE_MAX);
     assert(find_entry(table, device, id) == TTS_HASHTABLE_NONE);
     if (!new_entry_place(table, &at))
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (tts_hashtable_add(&table->by_key, hash_entry_key(table, device, id), at) != TTS_OK) {
         free_entry_place(table, at);
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     }
     table->entries[at] = (struct whatif_entry){.id = id, .device = device, .is_used = true};
     table->used++;
@@ -620,7 +620,10 @@ enum tts_status tts_whatif_resize(const struct tts_chip *chip, uint64_t bank_byt
     if (status != TTS_OK)
         return status;
     if (now.bank_bytes != bank_bytes)
-        return tts_error_set(err, TTS_E_INVALID, "the base of DRAM depends on its size");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "cannot try another DRAM size: a new '%s' also changes the "
+                             "reserved part of each bank",
+                             tts_fact_name(TTS_FACT_DRAM_BANK_SIZE));
     *out = other;
     return TTS_OK;
 }
@@ -661,7 +664,7 @@ static enum tts_status begin_trial(struct trial *trial, const struct tts_chip *c
     if (trial->held_count > 0)
         trial->held = alloc->alloc(alloc->ctx, trial->held_count * sizeof *trial->held);
     if (!trial->recent || (trial->held_count > 0 && !trial->held))
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (trial->held)
         memset(trial->held, 0, trial->held_count * sizeof *trial->held);
     for (size_t i = 0; i < whatif->model_count && status == TTS_OK; i++)
@@ -745,7 +748,7 @@ static enum tts_status try_steps_on(const struct tts_whatif *whatif, enum tts_po
         at = get_step(trial.recent, at, &step);
         status = run_step(&trial, &step);
         if (status == TTS_E_NOMEM)
-            tts_error_set(err, status, "out of memory");
+            tts_error_set(err, status, TTS_TEXT_NOMEM);
     }
     end_trial(&trial);
     if (status == TTS_E_NOMEM)
@@ -1090,13 +1093,13 @@ static enum tts_status add_cb(struct tts_whatif *whatif, struct whatif_source *s
     void *cbs = tts_alloc_grow(whatif->alloc, source->cbs, &source->cb_capacity,
                                source->cb_count + 1, sizeof *source->cbs);
     if (!cbs)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     source->cbs = cbs;
     void *ranges =
         tts_alloc_grow(whatif->alloc, source->ranges, &source->range_capacity,
                        source->range_count + event->range_count, sizeof *source->ranges);
     if (!ranges)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     source->ranges = ranges;
     source->cbs[source->cb_count++] =
         (struct whatif_cb){event->size_bytes, source->range_count, event->range_count};
@@ -1151,7 +1154,7 @@ static enum tts_status give_entry(struct tts_whatif *whatif, uint32_t place,
                /* Other errors are impossible, because the table has only buffers that exist. */
                status == TTS_E_NOMEM);
         if (status != TTS_OK)
-            return tts_error_set(err, status, "out of memory");
+            return tts_error_set(err, status, TTS_TEXT_NOMEM);
         model->fill[entry->buffer.pool].bytes -= entry->buffer.block_bytes;
         if (entry->is_trace)
             model->trace_bytes -= entry->buffer.size_bytes;
@@ -1283,7 +1286,7 @@ static enum tts_status take_entry(struct tts_whatif *whatif, const struct tts_ev
     uint64_t failures = tts_device_failures(device);
     enum tts_status status = ask_model(whatif, event, &request, model, &buffer, &why);
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     if (status != TTS_OK) {
         note_impossible(whatif, event, when, &why, model);
         return TTS_OK;
@@ -1391,7 +1394,7 @@ static enum tts_status add_before(struct tts_whatif *whatif, const struct tts_it
     void *grown = tts_alloc_grow(whatif->alloc, whatif->before, &whatif->before_capacity,
                                  whatif->before_count + 1, sizeof *whatif->before);
     if (!grown)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     whatif->before = grown;
     whatif->before[whatif->before_count++] = (struct whatif_before){
         item->live, op_name_of(whatif, item), item->event.range_count > 0};
@@ -1455,7 +1458,7 @@ enum tts_status tts_whatif_new(const struct tts_whatif_config *config,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_whatif *whatif = alloc->alloc(alloc->ctx, sizeof *whatif);
     if (!whatif)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     memset(whatif, 0, sizeof *whatif);
     whatif->alloc = whatif->table.alloc = whatif->table.by_key.alloc = alloc;
     whatif->chip = *config->chip;
@@ -1470,7 +1473,7 @@ enum tts_status tts_whatif_new(const struct tts_whatif_config *config,
         tts_device_free(probe);
         status = tts_opnames_new(NAMES_MAX, alloc, &whatif->names);
         if (status != TTS_OK)
-            tts_error_set(err, status, "out of memory");
+            tts_error_set(err, status, TTS_TEXT_NOMEM);
     }
     if (status != TTS_OK) {
         tts_whatif_free(whatif);

@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+const char *tts_error_cause(enum tts_status status)
+{
+    return status == TTS_E_NOMEM ? TTS_TEXT_NOMEM : tts_status_text(status);
+}
+
 static void begin_error(struct tts_error *err, enum tts_status status, int sys_errno)
 {
     *err = (struct tts_error){.status = status, .sys_errno = sys_errno};
@@ -28,8 +33,9 @@ enum tts_status tts_error_set(struct tts_error *err, enum tts_status status, con
  * abbreviation at the start keeps its case. */
 static const char *errno_text(int sys_errno, char *buffer, size_t size)
 {
-    const char *given =
-        sys_errno == ENOSPC ? "no space left on the disk" : strerror_r(sys_errno, buffer, size);
+    const char *given = sys_errno == ENOSPC   ? "no space left on the disk"
+                        : sys_errno == ENOMEM ? TTS_TEXT_NOMEM
+                                              : strerror_r(sys_errno, buffer, size);
     if (given != buffer)
         snprintf(buffer, size, "%s", given);
     bool word = buffer[0] >= 'A' && buffer[0] <= 'Z' && buffer[1] >= 'a' && buffer[1] <= 'z';

@@ -123,7 +123,7 @@ enum tts_status tts_tracker_attach(struct tts_tracker *t, struct tts_device *dev
     if (status == TTS_OK) {
         at = t->alloc->alloc(t->alloc->ctx, sizeof *at);
         if (!at)
-            status = tts_error_set(err, TTS_E_NOMEM, "out of memory");
+            status = tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     }
     if (at) {
         *at = (struct tts_attached){

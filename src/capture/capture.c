@@ -35,7 +35,7 @@ enum tts_status tts_capture_new(struct tts_tracker *t, struct tts_capture **out,
         return tts_error_set(err, TTS_E_INVALID, "%s is NULL", t ? "'out'" : "the tracker");
     struct tts_capture *c = t->alloc->alloc(t->alloc->ctx, sizeof *c);
     if (!c)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *c = (struct tts_capture){.tracker = t, .alloc = t->alloc};
     tts_tracker_enter(t);
     enum tts_status status = tts_watch_new(t->fold, t->alloc, &c->watch);
@@ -49,7 +49,7 @@ enum tts_status tts_capture_new(struct tts_tracker *t, struct tts_capture **out,
     tts_tracker_leave(t);
     if (status != TTS_OK) {
         t->alloc->free(t->alloc->ctx, c, sizeof *c);
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     }
     *out = c;
     return TTS_OK;
@@ -278,7 +278,7 @@ static enum tts_status finish_phase(struct tts_capture *c, const char *name, boo
     if (is_last)
         stop(c);
     tts_tracker_leave(c->tracker);
-    return status == TTS_OK ? status : tts_error_set(err, status, "out of memory");
+    return status == TTS_OK ? status : tts_error_set(err, status, TTS_TEXT_NOMEM);
 }
 
 enum tts_status tts_capture_snapshot(struct tts_capture *c, const char *name,
@@ -369,7 +369,7 @@ enum tts_status tts_capture_print(const struct tts_capture *c, FILE *out, struct
     size_t len = tts_capture_text(c, NULL, 0);
     char *text = c->alloc->alloc(c->alloc->ctx, len + 1);
     if (!text)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     tts_capture_text(c, text, len + 1);
     bool is_written = fwrite(text, 1, len, out) == len && fflush(out) == 0;
     c->alloc->free(c->alloc->ctx, text, len + 1);

@@ -549,7 +549,7 @@ static uint32_t power_of_two(uint32_t at_least)
 
 static enum tts_status out_of_publish_memory(struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_NOMEM, "out of memory: list fewer buffers");
+    return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM ": list fewer buffers");
 }
 
 static void free_publisher(struct tts_publisher *p)
@@ -644,9 +644,13 @@ static enum tts_status check_publish(const struct tts_tracker *t,
     if (!t)
         return tts_error_set(err, TTS_E_INVALID, "the tracker is NULL");
     if (memcmp(config->reserved, nothing.reserved, sizeof nothing.reserved) != 0)
-        return tts_error_set(err, TTS_E_INVALID, "a reserved field is not 0");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "a reserved field of the configuration is not 0: set all reserved fields to 0");
     if (config->directory && strlen(config->directory) >= TTS_CLIENTWRITER_PATH_MAX)
-        return tts_error_set(err, TTS_E_RANGE, "the path of the directory is too long");
+        return tts_error_set(err, TTS_E_RANGE,
+                             "the path of 'directory' has %zu bytes, but the maximum is %d",
+                             strlen(config->directory), (int)TTS_CLIENTWRITER_PATH_MAX - 1);
     if (config->buffers_max > TTS_CLIENTREGION_BUFFERS_MAX)
         return tts_error_set(err, TTS_E_RANGE,
                              "buffers_max is %" PRIu32 ", but the maximum is %d",
@@ -772,7 +776,8 @@ static enum tts_status begin_publish(struct tts_tracker *t,
     if (status != TTS_OK)
         return status;
     if (!claim_publisher(t))
-        return tts_error_set(err, TTS_E_BUSY, "the tracker publishes already");
+        return tts_error_set(err, TTS_E_BUSY,
+                             "the tracker already publishes its memory: stop that first");
     status = new_publisher(t, config, &p, err);
     if (status == TTS_OK) {
         p->by_environment = by_environment;
@@ -870,7 +875,8 @@ void tts_publisher_begin_by_environment(struct tts_tracker *t)
         return;
     int kept_errno = errno;
     if (begin_publish(t, NULL, true, &err) != TTS_OK)
-        dprintf(STDERR_FILENO, "ttscope: this program is not shown live: %s\n", err.text);
+        dprintf(STDERR_FILENO, "ttscope: 'ttscope top' does not show this program: %s\n",
+                err.text);
     errno = kept_errno;
 }
 
@@ -904,10 +910,10 @@ static struct tts_clientregion_device *reported_device(struct tts_tracker *t, ui
     if (p && tts_fold_know(t->fold, id))
         device = tts_clientwriter_device(&p->out, id);
     if (p && !device)
-        *status = tts_error_set(err, TTS_E_RANGE,
-                                "the tracker already knows %u devices, its limit: raise "
-                                "devices_max",
-                                t->limits.devices_max);
+        *status = tts_error_set(
+            err, TTS_E_RANGE,
+            "the tracker already knows %u devices, which is the maximum: raise devices_max",
+            t->limits.devices_max);
     return device;
 }
 
@@ -935,7 +941,7 @@ enum tts_status tts_publish_pool(struct tts_tracker *t, uint32_t device, enum tt
         return tts_error_set(err, TTS_E_INVALID, "%s",
                              !t        ? "the tracker is NULL"
                              : !report ? "the report is NULL"
-                                       : "there is no such pool");
+                                       : "the pool is unknown: give one of enum tts_pool");
     enum tts_status status;
     tts_tracker_enter(t);
     struct tts_clientregion_device *at = reported_device(t, device, &status, err);

@@ -129,7 +129,7 @@ static enum tts_status make_file(struct tts_recorder *r, const char *path,
 static enum tts_status no_forkmark(int reason, struct tts_error *err)
 {
     if (reason == ENOMEM)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     return tts_error_set_errno(err, TTS_E_IO, reason,
                                "cannot record: on this kernel a child process would write to "
                                "the same file; use Linux 4.14 or later");
@@ -140,7 +140,7 @@ static enum tts_status new_recorder(struct tts_tracker *t, uint64_t keep_bytes,
 {
     struct tts_recorder *r = t->alloc->alloc(t->alloc->ctx, sizeof *r);
     if (!r)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     memset(r, 0, sizeof *r);
     r->alloc = t->alloc;
     r->tracker = t;
@@ -171,8 +171,8 @@ static enum tts_status stop_reason(const struct tts_recorder *r, struct tts_erro
     assert(r->stopped);
     if (r->stopped == TTS_RECORDER_LEFT)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a recording stops in a child process: begin another recording in "
-                             "the child process");
+                             "this process is a child of the recording process: begin a new "
+                             "recording in this process");
     return tts_recorder_file_error(err, (int)r->state.sys_errno, r->file.path, true);
 }
 

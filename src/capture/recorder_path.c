@@ -68,7 +68,10 @@ enum tts_status tts_recorder_path_expand(const char *path, char out[TTS_PATH_MAX
         }
         size_t value_len = strlen(value);
         if (value_len >= TTS_PATH_MAX - len)
-            return tts_error_set(err, TTS_E_RANGE, "the path of the recording is too long");
+            return tts_error_set(
+                err, TTS_E_RANGE,
+                "the path of the recording is too long: the maximum is %d bytes",
+                TTS_PATH_MAX - 1);
         memcpy(out + len, value, value_len);
         len += value_len;
     }

@@ -61,7 +61,7 @@ enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
         alloc = tts_alloc_libc();
     struct tts_tracker *t = alloc->alloc(alloc->ctx, sizeof *t);
     if (!t)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *t = (struct tts_tracker){.limits = limits, .alloc = alloc};
     status = tts_fold_new(&limits, alloc, &t->fold);
     if (status == TTS_OK) {
@@ -72,7 +72,7 @@ enum tts_status tts_tracker_new(const struct tts_tracker_config *config,
     if (status != TTS_OK) {
         alloc->free(alloc->ctx, t, sizeof *t);
         return tts_error_set(err, status,
-                             "out of memory for %u live buffers: give a lower live_max",
+                             TTS_TEXT_NOMEM " for %u live buffers: give a lower live_max",
                              limits.live_max);
     }
     *out = t;

@@ -226,7 +226,7 @@ static int print_all(struct tts_job *job, const struct host *host, bool as_json)
     }
     if (tts_chipview_text_list(stdout) == TTS_OK && print_host(host, stdout) == TTS_OK)
         return TTS_EXIT_DONE;
-    tts_message(job->command, "out of memory");
+    tts_message(job->command, TTS_TEXT_NOMEM);
     return TTS_EXIT_INPUT;
 }
 

@@ -353,7 +353,7 @@ static void print_all(const struct pack *pack)
                     pack->path);
     else if (info->state.kind == TTS_REC_RECORDING)
         tts_message(command,
-                    "note: the recording '%s' was not ended: its program still runs, was "
+                    "note: the recording '%s' was not ended: the program still runs, was "
                     "killed, or did not end the recording%s",
                     pack->path,
                     pack->is_damaged ? "" : "; all events recorded so far are packed");

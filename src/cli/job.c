@@ -141,7 +141,7 @@ int tts_job_main(const struct tts_command *command, char **argv)
     size_t bytes = argv_at + count * sizeof *argv;
     char *values = alloc->alloc(alloc->ctx, bytes);
     if (!values) {
-        tts_message(command->name, "out of memory");
+        tts_message(command->name, TTS_TEXT_NOMEM);
         return TTS_EXIT_INPUT;
     }
     memset(values, 0, argv_at);

@@ -35,8 +35,9 @@ static int run(int argc, char **argv, const char **name)
     if (code >= 0)
         return code;
     if (command)
-        tts_message(NULL, "cannot run '%s': its program is not installed (libexec/ttscope)",
-                    argv[0]);
+        tts_message(NULL,
+                    "cannot run '%s': the program libexec/ttscope/ttscope-%s is not installed",
+                    argv[0], argv[0]);
     else
         tts_help_unknown(argv[0]);
     return command ? TTS_EXIT_INPUT : TTS_EXIT_USAGE;

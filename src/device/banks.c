@@ -35,7 +35,7 @@ static enum tts_status spaces_new(struct tts_banks *b, struct tts_error *err)
                                             .policy = TTS_POLICY_FIRST};
     b->spaces = b->alloc->alloc(b->alloc->ctx, b->count * sizeof(struct tts_space *));
     if (!b->spaces)
-        return tts_error_set(err, TTS_E_NOMEM, "cannot create the banks: out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, "cannot create the banks: " TTS_TEXT_NOMEM);
     memset(b->spaces, 0, b->count * sizeof(struct tts_space *));
     for (uint32_t i = 0; i < b->count; i++) {
         enum tts_status status = tts_space_new(&config, b->alloc, &b->spaces[i], err);
@@ -67,7 +67,7 @@ enum tts_status tts_banks_new(const struct tts_banks_config *config,
         alloc = tts_alloc_libc();
     struct tts_banks *b = alloc->alloc(alloc->ctx, sizeof(*b));
     if (!b)
-        return tts_error_set(err, TTS_E_NOMEM, "cannot create the banks: out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, "cannot create the banks: " TTS_TEXT_NOMEM);
     *b = (struct tts_banks){.config = *config, .alloc = alloc};
     b->config.dependencies = NULL; /* the caller owns the dependencies */
     b->config.dependency_count = 0;

@@ -107,7 +107,7 @@ enum tts_status tts_banks_link(struct tts_banks *b, const struct tts_banks_confi
     pairs.bytes = (pairs.count + (size_t)1) * pairs.row_words * sizeof(*pairs.bits);
     pairs.bits = b->alloc->alloc(b->alloc->ctx, pairs.bytes);
     if (!pairs.bits)
-        return tts_error_set(err, TTS_E_NOMEM, "cannot create the banks: out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, "cannot create the banks: " TTS_TEXT_NOMEM);
     memset(pairs.bits, 0, pairs.bytes);
     enum tts_status status = TTS_OK;
     for (size_t i = 0; status == TTS_OK && i < config->dependency_count; i++)
@@ -117,7 +117,7 @@ enum tts_status tts_banks_link(struct tts_banks *b, const struct tts_banks_confi
         if (status == TTS_OK)
             links_fill(b, &pairs);
         else
-            tts_error_set(err, status, "cannot create the banks: out of memory");
+            tts_error_set(err, status, "cannot create the banks: " TTS_TEXT_NOMEM);
     }
     b->alloc->free(b->alloc->ctx, pairs.bits, pairs.bytes);
     return status;

@@ -41,14 +41,14 @@ enum tts_status tts_cbs_new(const struct tts_cbs_config *config, const struct tt
         alloc = tts_alloc_libc();
     struct tts_cbs *cbs = alloc->alloc(alloc->ctx, sizeof(*cbs));
     if (!cbs)
-        return tts_error_set(err, TTS_E_NOMEM, "cannot create a program: out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, "cannot create a program: " TTS_TEXT_NOMEM);
     *cbs = (struct tts_cbs){.config = *config, .alloc = alloc};
     size_t cores = tts_cbs_core_count(cbs), line = TTS_CACHE_LINE_BYTES;
     tts_chunks_init(&cbs->on, alloc, (cores * sizeof(uint64_t) + line - 1) / line * line);
     cbs->cores = alloc->alloc(alloc->ctx, cores * sizeof(cbs->cores[0]));
     if (!cbs->cores) {
         tts_cbs_free(cbs);
-        return tts_error_set(err, TTS_E_NOMEM, "cannot create a program: out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, "cannot create a program: " TTS_TEXT_NOMEM);
     }
     tts_cbs_reset(cbs, 0);
     *out = cbs;
@@ -175,7 +175,7 @@ enum tts_status tts_cbs_add(struct tts_cbs *cbs, const struct tts_cb *cb, uint64
     if (status != TTS_OK)
         return status;
     if (!reserve(cbs, &add))
-        return tts_error_set(err, TTS_E_NOMEM, "cannot add a circular buffer: out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, "cannot add a circular buffer: " TTS_TEXT_NOMEM);
     if (cbs->count % TTS_CBS_WORD == 0)
         memset(tts_cbs_words(cbs, cbs->count / TTS_CBS_WORD), 0, cbs->on.chunk_bytes);
     tts_cbs_grow_regions(cbs, &add);

@@ -40,9 +40,8 @@ static enum tts_status range_check(const struct tts_cbs *cbs, const struct tts_c
         wrong = "overlaps another range of the same circular buffer";
     if (!wrong)
         return TTS_OK;
-    return tts_error_set(err, TTS_E_INVALID, "core range [%u-%u - %u-%u] %s (grid %ux%u)",
-                         r->x0, r->y0, r->x1, r->y1, wrong, cbs->config.columns,
-                         cbs->config.rows);
+    return tts_error_set(err, TTS_E_INVALID, "core range %u-%u..%u-%u %s (grid %ux%u)", r->x0,
+                         r->y0, r->x1, r->y1, wrong, cbs->config.columns, cbs->config.rows);
 }
 
 /* Checks that no index of the circular buffer is in use on any of its cores. */

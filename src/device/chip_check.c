@@ -172,8 +172,7 @@ static enum tts_status check_order(const struct tts_chip *chip, enum tts_fact_ke
         tts_chip_value(chip, low) <= tts_chip_value(chip, high))
         return TTS_OK;
     return tts_error_set(err, TTS_E_INVALID,
-                         "'%s' is %" PRIu64 ", which is above '%s', which is %" PRIu64
-                         ": change one of them",
+                         "'%s' (%" PRIu64 ") is above '%s' (%" PRIu64 "): change one of them",
                          tts_fact_name(low), tts_chip_value(chip, low), tts_fact_name(high),
                          tts_chip_value(chip, high));
 }

@@ -72,12 +72,12 @@ TTS_COLD enum tts_status tts_device_take_error(enum tts_status status, enum tts_
                                                struct tts_error *err)
 {
     if (status == TTS_E_INVALID)
-        return tts_error_set(
-            err, status,
-            "the address in %s is not aligned; the runtime refuses such an address",
-            tts_pool_name(pool));
+        return tts_error_set(err, status,
+                             "the address in %s is not aligned, and the runtime refuses such "
+                             "an address: give a multiple of the alignment of the pool",
+                             tts_pool_name(pool));
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     return status;
 }
 
@@ -165,7 +165,8 @@ static TTS_COLD enum tts_status alloc_nowhere(struct tts_device *d,
 {
     struct tts_pool_layout layout;
     if ((unsigned)request->pool >= TTS_POOLS)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "no such pool");
+        return tts_error_set(err, TTS_E_NOT_FOUND,
+                             "the pool is unknown: give one of enum tts_pool");
     enum tts_status status = tts_chip_pool(&d->chip, request->pool, &layout, err);
     if (status != TTS_OK)
         return status;

@@ -113,6 +113,6 @@ enum tts_status tts_device_synchronize(struct tts_device *d,
     }
     if (status != TTS_OK)
         return tts_error_set(err, status, "cannot copy the %s state of the other devices: %s",
-                             tts_pool_name((enum tts_pool)kind), tts_status_text(status));
+                             tts_pool_name((enum tts_pool)kind), tts_error_cause(status));
     return TTS_OK;
 }

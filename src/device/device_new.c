@@ -19,7 +19,7 @@ static enum tts_status new_hybrid(struct tts_device *d, struct tts_banks_config 
     if (!on || !d->floor) {
         if (on)
             d->alloc->free(d->alloc->ctx, on, bytes);
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     }
     for (uint32_t i = 0; i < cores; i++)
         on[i] = i + 1;
@@ -104,7 +104,7 @@ static enum tts_status new_map(struct tts_device *d, struct tts_error *err)
 {
     struct tts_banks_map *map = d->alloc->alloc(d->alloc->ctx, sizeof *map);
     if (!map)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (tts_banks_map_init(map, &d->chip, NULL) == TTS_OK)
         d->map = map;
     else
@@ -125,7 +125,7 @@ enum tts_status tts_device_new(const struct tts_chip *chip,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_device *d = alloc->alloc(alloc->ctx, sizeof *d);
     if (!d)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     memset(d, 0, sizeof *d);
     d->alloc = alloc;
     d->chip = *chip;

@@ -86,7 +86,7 @@ static enum tts_status reserve_trace(struct tts_device *d, struct tts_error *err
     void *grown = tts_alloc_grow(d->alloc, d->traces, &d->trace_capacity, d->trace_count + 1,
                                  sizeof *d->traces);
     if (!grown)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     d->traces = grown;
     return TTS_OK;
 }

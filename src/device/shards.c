@@ -112,7 +112,9 @@ static enum tts_status check_classic(const struct tts_shard *shard, uint64_t pag
     uint64_t height = shard->shard_height / shard->page_height;
     uint64_t width = shard->shard_width / shard->page_width;
     if (height == 0 || width == 0)
-        return tts_error_set(err, TTS_E_INVALID, "the shard is smaller than a page");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "the shard is smaller than a page: a shard has at least one whole page");
     out->cores_used = tts_shard_core_count(&shard->cores);
     if (__builtin_mul_overflow(height, width, &out->pages_per_core) ||
         __builtin_mul_overflow(out->pages_per_core, (uint64_t)out->cores_used, &held))
@@ -120,7 +122,7 @@ static enum tts_status check_classic(const struct tts_shard *shard, uint64_t pag
                              "the size of the shards does not fit in 64 bits");
     if (pages > held)
         return tts_error_set(err, TTS_E_INVALID,
-                             "the buffer has %" PRIu64 " pages, but its shards hold %" PRIu64
+                             "the buffer has %" PRIu64 " pages, but the shards hold %" PRIu64
                              " pages",
                              pages, held);
     bool known = shard->tensor_height_pages > 0 || shard->tensor_width_pages > 0;

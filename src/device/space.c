@@ -78,7 +78,7 @@ enum tts_status tts_space_new(const struct tts_space_config *config,
     struct tts_space *s = alloc->alloc(alloc->ctx, sizeof(*s));
     if (!s)
         return tts_error_set(err, TTS_E_NOMEM,
-                             "cannot create the model of a memory pool: out of memory");
+                             "cannot create the model of a memory pool: " TTS_TEXT_NOMEM);
     uint64_t align = config->alignment_bytes;
     *s = (struct tts_space){.config = *config,
                             .alloc = alloc,
@@ -88,7 +88,7 @@ enum tts_status tts_space_new(const struct tts_space_config *config,
     if (!s->blocks) {
         tts_space_free(s);
         return tts_error_set(err, TTS_E_NOMEM,
-                             "cannot create the model of a memory pool: out of memory");
+                             "cannot create the model of a memory pool: " TTS_TEXT_NOMEM);
     }
     s->ops = s->blocks->ops;
     start_whole(s->blocks);

@@ -43,13 +43,12 @@ static enum tts_status check_core_range(struct tts_core_range r, struct tts_erro
                    r.y1 < TTS_GRID_SIDE_MAX))
         return TTS_OK;
     if (r.x0 > r.x1 || r.y0 > r.y1)
-        return tts_error_set(
-            err, TTS_E_INVALID,
-            "core range [%u-%u - %u-%u] is backwards: give the corner with the "
-            "smaller coordinates first",
-            r.x0, r.y0, r.x1, r.y1);
+        return tts_error_set(err, TTS_E_INVALID,
+                             "core range %u-%u..%u-%u is backwards: give the corner with the "
+                             "smaller coordinates first",
+                             r.x0, r.y0, r.x1, r.y1);
     return tts_error_set(err, TTS_E_INVALID,
-                         "core range [%u-%u - %u-%u] is outside the largest grid: coordinates "
+                         "core range %u-%u..%u-%u is outside the largest grid: coordinates "
                          "are 0 to %d",
                          r.x0, r.y0, r.x1, r.y1, TTS_GRID_SIDE_MAX - 1);
 }
@@ -67,7 +66,7 @@ static enum tts_status check_range_overlaps(const struct tts_event *event,
         for (size_t k = 0; k < i; k++) {
             if (do_ranges_overlap(r[i], r[k]))
                 return tts_error_set(err, TTS_E_INVALID,
-                                     "core ranges [%u-%u - %u-%u] and [%u-%u - %u-%u] overlap: "
+                                     "core ranges %u-%u..%u-%u and %u-%u..%u-%u overlap: "
                                      "give every core once",
                                      r[k].x0, r[k].y0, r[k].x1, r[k].y1, r[i].x0, r[i].y0,
                                      r[i].x1, r[i].y1);
@@ -100,11 +99,18 @@ static enum tts_status check_core_ranges(const struct tts_event *event, struct t
 TTS_COLD static enum tts_status is_too_large(const struct tts_event *event,
                                              struct tts_error *err)
 {
-    bool is_size = event->kind <= TTS_EVENT_FREE && event->size_bytes > TTS_EVENT_SIZE_MAX;
-    return tts_error_set(err, TTS_E_RANGE,
-                         "the '%s' event has %s above the limit of 2^%d bytes",
-                         tts_event_kind_name(event->kind),
-                         is_size ? "a size" : "a number of bytes", is_size ? 52 : 62);
+    bool is_buffer = event->kind <= TTS_EVENT_FREE;
+    if (is_buffer ? event->size_bytes > TTS_EVENT_SIZE_MAX
+                  : event->size_bytes > TTS_EVENT_BYTES_MAX)
+        return tts_error_set(
+            err, TTS_E_RANGE,
+            "the '%s' event has a size of %" PRIu64 " bytes, but the maximum is 2^%d",
+            tts_event_kind_name(event->kind), event->size_bytes, is_buffer ? 52 : 62);
+    bool is_block = event->bytes_per_bank <= TTS_EVENT_BYTES_MAX;
+    return tts_error_set(
+        err, TTS_E_RANGE, "the '%s' event has a %s of %" PRIu64 ", but the maximum is 2^62",
+        tts_event_kind_name(event->kind), is_block ? "block_bytes" : "bytes_per_bank",
+        is_block ? event->block_bytes : event->bytes_per_bank);
 }
 
 static enum tts_status check_event_sizes(const struct tts_event *event, struct tts_error *err)
@@ -129,16 +135,33 @@ static enum tts_status check_event_sizes(const struct tts_event *event, struct t
     return TTS_OK;
 }
 
+/* Explains why check_event_request() refuses an event. */
+TTS_COLD static enum tts_status refuse_event_request(const struct tts_event *event,
+                                                     struct tts_error *err)
+{
+    bool is_address = event->address > TTS_EVENT_BYTES_MAX;
+    if ((unsigned)event->placement > TTS_PLACE_DOWN)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "buffer %" PRIu64
+                             " has the unknown placement %u: give one of enum tts_placement",
+                             event->id, (unsigned)event->placement);
+    if (event->cores > TTS_CORES_MAX)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "buffer %" PRIu64 " has %" PRIu32 " cores, but the maximum is %d",
+                             event->id, event->cores, TTS_CORES_MAX);
+    return tts_error_set(err, TTS_E_INVALID,
+                         "buffer %" PRIu64 " has %s %" PRIu64 ", but the maximum is 2^%d",
+                         event->id, is_address ? "the address" : "a page_bytes of",
+                         is_address ? event->address : event->page_bytes, is_address ? 62 : 52);
+}
+
 static enum tts_status check_event_request(const struct tts_event *event, struct tts_error *err)
 {
     if (TTS_LIKELY((unsigned)event->placement <= TTS_PLACE_DOWN &&
                    event->cores <= TTS_CORES_MAX && event->page_bytes <= TTS_EVENT_SIZE_MAX &&
                    event->address <= TTS_EVENT_BYTES_MAX))
         return TTS_OK;
-    return tts_error_set(err, TTS_E_INVALID,
-                         "buffer %" PRIu64 " has an impossible address, page_bytes, placement "
-                         "or number of cores",
-                         event->id);
+    return refuse_event_request(event, err);
 }
 
 static enum tts_status check_buffer_event(const struct tts_event *event, struct tts_error *err)

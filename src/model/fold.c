@@ -1054,9 +1054,20 @@ enum tts_status tts_fold_chip(struct tts_fold *fold, uint32_t chip, uint32_t mes
 
 /* ---- keyframes: tts_fold_tell() is in fold_now.c ---- */
 
-static enum tts_status no_device_left(struct tts_error *err)
+static enum tts_status no_device_left(const struct tts_fold *fold, struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_RANGE, "the file has more devices than ttscope can follow");
+    return tts_error_set(err, TTS_E_RANGE,
+                         "the file has too many devices: the maximum is %" PRIu32,
+                         fold->limits.devices_max);
+}
+
+static enum tts_status fail_later_entry(const struct tts_fold *fold,
+                                        const struct tts_item *item, struct tts_error *err)
+{
+    return tts_error_set(err, TTS_E_INVALID,
+                         "damaged recording: a keyframe after event %" PRIu64
+                         " has an entry of the later event %" PRIu64,
+                         fold->seq, item->live.seq);
 }
 
 static uint32_t restore_op(struct tts_fold *fold, const struct tts_item_op *op)
@@ -1087,14 +1098,16 @@ static enum tts_status restore_live_item(struct tts_fold *fold, const struct tts
     enum tts_status status = tts_event_check(&event, err);
     if (status != TTS_OK)
         return status;
-    if (event.size_bytes == 0 || item->live.seq > fold->seq)
+    if (event.size_bytes == 0)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a list of live buffers has buffer %" PRIu64
-                             " with 0 bytes or with an event after the list",
+                             "damaged recording: a keyframe has buffer %" PRIu64
+                             " with a size of 0 bytes",
                              event.id);
+    if (item->live.seq > fold->seq)
+        return fail_later_entry(fold, item, err);
     struct tts_fold_device *device = device_of_id(fold, event.device);
     if (!device)
-        return no_device_left(err);
+        return no_device_left(fold, err);
     uint32_t op = restore_op(fold, &item->op);
     bool is_new;
     uint32_t place = tts_ledger_enter(fold->ledger,
@@ -1106,10 +1119,11 @@ static enum tts_status restore_live_item(struct tts_fold *fold, const struct tts
                                                          .pool = (uint8_t)event.pool},
                                       &is_new);
     if (place == TTS_LEDGER_NONE)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (!is_new)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a list of live buffers has buffer %" PRIu64 " twice", event.id);
+                             "damaged recording: a keyframe has buffer %" PRIu64 " twice",
+                             event.id);
     if (tts_pool_is_l1(event.pool))
         place_on_cores(fold, device, &event, tts_ledger_add_l1(fold->ledger, place), op);
     if (change) {
@@ -1125,14 +1139,17 @@ static enum tts_status restore_part_item(struct tts_fold *fold, const struct tts
     enum tts_status status = tts_event_check(&item->event, err);
     if (status != TTS_OK)
         return status;
-    if (item->event.kind < TTS_EVENT_CB || item->event.kind > TTS_EVENT_SCRATCHPAD ||
-        item->live.seq > fold->seq)
+    if (item->event.kind < TTS_EVENT_CB || item->event.kind > TTS_EVENT_SCRATCHPAD)
         return tts_error_set(
             err, TTS_E_INVALID,
-            "a list of live buffers has an entry with an impossible kind or event");
+            "damaged recording: a keyframe has an entry of kind %u, expected a "
+            "circular buffer, dataflow buffer or scratchpad (%d to %d)",
+            (unsigned)item->event.kind, TTS_EVENT_CB, TTS_EVENT_SCRATCHPAD);
+    if (item->live.seq > fold->seq)
+        return fail_later_entry(fold, item, err);
     struct tts_fold_device *device = device_of_id(fold, item->event.device);
     if (!device)
-        return no_device_left(err);
+        return no_device_left(fold, err);
     place_program_part(fold, device, &item->event, false, item->live.seq,
                        restore_op(fold, &item->op));
     return TTS_OK;
@@ -1143,12 +1160,17 @@ static enum tts_status restore_trace_depth(struct tts_fold *fold, const struct t
 {
     struct tts_fold_device *device = device_of_id(fold, item->device);
     if (!device)
-        return no_device_left(err);
-    if (item->count > UINT32_MAX || device->trace_depth > 0)
+        return no_device_left(fold, err);
+    if (item->count > UINT32_MAX)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a list of live buffers says that device %" PRIu32
-                             " captures too many traces",
-                             item->device);
+                             "damaged recording: a keyframe says that device %" PRIu32
+                             " captures %" PRIu64 " traces, but the maximum is %" PRIu32,
+                             item->device, item->count, UINT32_MAX);
+    if (device->trace_depth > 0)
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "damaged recording: a keyframe counts the traces of device %" PRIu32 " twice",
+            item->device);
     device->trace_depth = item->count;
     fold->trace_depth += item->count;
     return TTS_OK;
@@ -1158,8 +1180,10 @@ static enum tts_status restore_keyframe_seq(struct tts_fold *fold, const struct 
                                             struct tts_error *err)
 {
     if (item->seq >= TTS_FOLD_SEQ_MAX)
-        return tts_error_set(err, TTS_E_RANGE, "event number %" PRIu64 " is too large",
-                             item->seq);
+        return tts_error_set(err, TTS_E_RANGE,
+                             "damaged recording: an event has number %" PRIu64
+                             ", expected less than %" PRIu64,
+                             item->seq, (uint64_t)TTS_FOLD_SEQ_MAX);
     fold->seq = item->seq;
     tts_ledger_expect(fold->ledger, item->count);
     return TTS_OK;

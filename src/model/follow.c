@@ -65,7 +65,7 @@ enum tts_status tts_follow_new(const struct tts_follow_config *config,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_follow *f = alloc->alloc(alloc->ctx, sizeof *f);
     if (!f)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *f = (struct tts_follow){.alloc = alloc};
     if (config)
         f->config = *config;
@@ -83,7 +83,7 @@ enum tts_status tts_follow_new(const struct tts_follow_config *config,
         return tts_error_set(err, status == TTS_E_INVALID ? TTS_E_RANGE : status,
                              status == TTS_E_INVALID
                                  ? "a limit of the configuration is out of range"
-                                 : "out of memory");
+                                 : TTS_TEXT_NOMEM);
     }
     *out = f;
     return TTS_OK;
@@ -151,19 +151,22 @@ static enum tts_status begin_followed_capture(struct tts_follow *f, const struct
                                               struct tts_error *err)
 {
     if (item->capture == 0)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "capture 0 begins, but captures are numbered from 1");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "damaged recording: capture 0 begins, but captures are numbered from 1");
     struct followed *at = find_capture(f, item->capture);
     if (at && at->is_active)
         return tts_error_set(err, TTS_E_INVALID,
-                             "capture %" PRIu32 " begins again before its end", item->capture);
+                             "damaged recording: capture %" PRIu32
+                             " begins twice without an end in between",
+                             item->capture);
     struct followed *place = at ? at : vacant_capture(f);
     if (!place)
         return tts_error_set(err, TTS_E_RANGE,
                              "the file has too many active captures at once: the maximum is %d",
                              TTS_FOLLOW_CAPTURES_MAX);
     if (!place->watch && tts_watch_new(f->fold, f->alloc, &place->watch) != TTS_OK)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (!at) {
         tts_watch_reset(place->watch);
         place->is_partial = false;
@@ -203,7 +206,7 @@ static enum tts_status end_active_phase(struct tts_follow *f, struct followed *a
     struct tts_phase phase;
     enum tts_status status = cut_phase(f, at->watch, &f->room, &phase);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     phase.name = name;
     if (f->config.on_phase)
         f->config.on_phase(f->config.ctx, at->number, &phase, at->is_partial);
@@ -215,18 +218,22 @@ static enum tts_status cut_or_end_capture(struct tts_follow *f, const struct tts
 {
     struct followed *at = find_capture(f, item->capture);
     if (item->capture == 0 || !at || !at->is_active)
-        return tts_error_set(
-            err, TTS_E_INVALID,
-            "capture %" PRIu32
-            " has a phase, but the file does not have the begin of the capture",
-            item->capture);
+        return tts_error_set(err, TTS_E_INVALID,
+                             "damaged recording: capture %" PRIu32
+                             " has a phase, but the file lacks the beginning of the capture",
+                             item->capture);
     if (item->kind == TTS_ITEM_END) {
         tts_watch_detach(f->fold, at->watch);
         at->is_active = false;
         return TTS_OK;
     }
-    if (item->name_len > TTS_PHASE_NAME_MAX || (!item->name && item->name_len > 0))
-        return tts_error_set(err, TTS_E_RANGE, "the name of a phase is too long");
+    if (!item->name && item->name_len > 0)
+        return tts_error_set(err, TTS_E_RANGE, "damaged recording: a phase has no name");
+    if (item->name_len > TTS_PHASE_NAME_MAX)
+        return tts_error_set(err, TTS_E_RANGE,
+                             "damaged recording: the name of a phase has %zu bytes, but the "
+                             "maximum is %d",
+                             item->name_len, TTS_PHASE_NAME_MAX);
     char name[TTS_PHASE_NAME_MAX + 1];
     if (item->name_len > 0)
         memcpy(name, item->name, item->name_len);
@@ -241,9 +248,8 @@ static enum tts_status begin_keyframe(struct tts_follow *f, const struct tts_ite
 {
     struct tts_itemgate gate = f->gate;
     if (gate.in_keyframe)
-        return tts_error_set(
-            err, TTS_E_INVALID,
-            "a list of live buffers begins inside another list of live buffers");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "damaged recording: a keyframe begins inside another keyframe");
     if (tts_itemgate_takes(&gate, item->kind)) {
         enum tts_status status = tts_fold_restore(f->fold, item, NULL, err);
         if (status != TTS_OK)
@@ -273,7 +279,8 @@ static enum tts_status take_keyframe_item(struct tts_follow *f, const struct tts
         return begin_followed_capture(f, item, err);
     else if (takes && f->has_begun)
         return tts_error_set(err, TTS_E_INVALID,
-                             "a list of live buffers has buffers after its active captures");
+                             "damaged recording: a keyframe lists a buffer after the active "
+                             "captures, expected all buffers first");
     else if (takes)
         return tts_fold_restore(f->fold, item, change, err);
     return TTS_OK;
@@ -289,15 +296,17 @@ static enum tts_status fold_event_item(struct tts_follow *f, const struct tts_it
         bool is_in_gap = item->seq > f->gap_from && item->seq <= f->gap_to;
         if (!is_in_gap &&
             (f->fold->seq != 0 || item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX))
-            return tts_error_set(err, TTS_E_INVALID,
-                                 "the events are out of order: event %" PRIu64
-                                 " comes directly after event %" PRIu64,
-                                 item->seq, f->fold->seq);
+            return tts_error_set(
+                err, TTS_E_INVALID,
+                "damaged recording: the events are out of order: event %" PRIu64
+                " comes directly after event %" PRIu64,
+                item->seq, f->fold->seq);
         f->fold->seq = item->seq - 1;
         f->is_partial = true;
     }
     if (item->event.kind == TTS_EVENT_OP_BEGIN && item->op.hash == 0)
-        return tts_error_set(err, TTS_E_INVALID, "an operation begins without a name");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "damaged recording: an operation begins without a name");
     uint64_t op_hash =
         f->config.keeps_paths ? tts_oppath_event(f->paths, f->fold, item) : item->op.hash;
     enum tts_fold_outcome outcome =
@@ -305,7 +314,8 @@ static enum tts_status fold_event_item(struct tts_follow *f, const struct tts_it
                : tts_fold_event(f->fold, &item->event, op_hash);
     if (outcome == TTS_FOLD_DROPPED)
         return tts_error_set(err, TTS_E_RANGE,
-                             "the file has more devices than ttscope can follow");
+                             "the file has too many devices: the maximum is %" PRIu32,
+                             f->fold->limits.devices_max);
     return TTS_OK;
 }
 
@@ -316,8 +326,10 @@ static enum tts_status start_following(struct tts_follow *f, const struct tts_it
 {
     uint64_t before = item->seq - (item->kind == TTS_ITEM_EVENT);
     if (before >= TTS_FOLD_SEQ_MAX)
-        return tts_error_set(err, TTS_E_INVALID, "event number %" PRIu64 " is too large",
-                             item->seq);
+        return tts_error_set(err, TTS_E_INVALID,
+                             "damaged recording: an event has number %" PRIu64
+                             ", expected less than %" PRIu64,
+                             item->seq, (uint64_t)TTS_FOLD_SEQ_MAX);
     f->fold->seq = before;
     f->is_partial = before > 0;
     begin_whole_run(f);
@@ -362,10 +374,12 @@ static enum tts_status fold_item(struct tts_follow *f, const struct tts_item *it
     case TTS_ITEM_TRACING:
     case TTS_ITEM_ACTIVE:
     case TTS_ITEM_KEYFRAME_END:
-        return tts_error_set(err, TTS_E_INVALID,
-                             "an entry of a list of live buffers is outside such a list");
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "damaged recording: an entry of a keyframe is outside any keyframe");
     }
-    return tts_error_set(err, TTS_E_INVALID, "the recording has an item of the unknown kind %d",
+    return tts_error_set(err, TTS_E_INVALID,
+                         "damaged recording: an entry has the unknown kind %d",
                          (int)item->kind);
 }
 
@@ -428,7 +442,7 @@ enum tts_status tts_follow_end(struct tts_follow *f, const struct tts_phase **ou
     begin_whole_run(f);
     enum tts_status status = cut_phase(f, f->whole, &f->whole_room, &f->whole_phase);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     f->whole_phase.name = TTS_FOLLOW_WHOLE;
     for (int i = 0; i < TTS_FOLLOW_CAPTURES_MAX; i++) {
         struct followed *at = &f->captures[i];

@@ -147,7 +147,7 @@ static enum tts_status collect_parts(const struct tts_fit *fit, struct heap_of_p
     status = tts_workload_run(&fit->workload, device, &watch, heap->alloc, err);
     tts_device_free(device);
     if (status == TTS_OK && heap->is_out_of_memory)
-        status = tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        status = tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     return status;
 }
 
@@ -245,7 +245,7 @@ enum tts_status tts_fit_new(const struct tts_workload *workload,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct owned *owned = alloc->alloc(alloc->ctx, sizeof *owned);
     if (!owned)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *owned =
         (struct owned){.fit = {.workload = *workload, .chip = config->chip}, .alloc = alloc};
     owned->fit.inside = owned;

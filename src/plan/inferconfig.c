@@ -333,10 +333,10 @@ static enum tts_status put_head_dim(struct tts_inferconfig *config)
         model->head_dim = model->hidden / model->heads;
         return TTS_OK;
     }
-    return tts_notes_fail(
-        &config->train.notes, TTS_E_RANGE, config_origin_path(config, heads), heads->line,
-        "'%s' must divide %s, which is %" PRIu64 ", but is %" PRIu64, heads->key,
-        config->origins[TTS_INFERENCE_FIELD_HIDDEN].key, model->hidden, model->heads);
+    return tts_notes_fail(&config->train.notes, TTS_E_RANGE, config_origin_path(config, heads),
+                          heads->line, "'%s' must divide '%s' (%" PRIu64 "), but is %" PRIu64,
+                          heads->key, config->origins[TTS_INFERENCE_FIELD_HIDDEN].key,
+                          model->hidden, model->heads);
 }
 
 static enum tts_status put_context_length(struct tts_inferconfig *config)

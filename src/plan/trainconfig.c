@@ -382,12 +382,12 @@ static enum tts_status take_v1_vocabulary(struct tts_trainconfig *config)
     if (is_cpp_config(config) && tokenizer == 1)
         return take_file_vocabulary(
             config, "tokenizer_type bpe needs this key; add the key or give '--vocab'");
-    put_setting_rule(config, TTS_FIELD_VOCABULARY, TTS_TRAIN_CHARACTERS,
-                     !is_cpp_config(config)
-                         ? "the characters of the Shakespeare text (v1-python has no other)"
-                     : type->is_set
-                         ? "the characters of the Shakespeare text (tokenizer_type is char)"
-                         : "the characters of the Shakespeare text (no tokenizer_type is set)");
+    put_setting_rule(
+        config, TTS_FIELD_VOCABULARY, TTS_TRAIN_CHARACTERS,
+        !is_cpp_config(config)
+            ? "the characters of the Shakespeare text (v1-python has no other vocabulary)"
+        : type->is_set ? "the characters of the Shakespeare text (tokenizer_type is char)"
+                       : "the characters of the Shakespeare text (no tokenizer_type is set)");
     return TTS_OK;
 }
 
@@ -552,6 +552,17 @@ static enum tts_status fail_mesh(struct tts_trainconfig *config, const char *wha
                           file->mesh_shape[1], what);
 }
 
+/* Refuses data parallel together with tensor parallel, which no program of January 2026
+ * supports, whatever the mesh is. */
+static enum tts_status refuse_both_axes(struct tts_trainconfig *config)
+{
+    return FAIL_AT(
+        config, TTS_E_RANGE, &config->file.enable_tp,
+        "enable_ddp and enable_tp are both true, but recipe '%s' supports only one of "
+        "them: set one of them to false",
+        tts_recipe_name(config->overrides->recipe));
+}
+
 /* Reads the mesh shape into chips[0] (data parallel) and chips[1] (tensor parallel). */
 static enum tts_status read_mesh_shape(struct tts_trainconfig *config, uint64_t chips[2])
 {
@@ -568,9 +579,7 @@ static enum tts_status read_mesh_shape(struct tts_trainconfig *config, uint64_t 
     bool is_line = mesh[0] == 1 || mesh[1] == 1;
     if (is_ddp && is_tp) {
         if (is_v1_config(config))
-            return fail_mesh(
-                config,
-                "needs both enable_ddp and enable_tp, but recipe v1 supports only one of them");
+            return refuse_both_axes(config);
         if (is_line && all > 1)
             return fail_mesh(config,
                              "has one axis: set only one of enable_ddp and enable_tp to true");

@@ -31,7 +31,7 @@ void tts_runtime_fail(struct tts_runtime *rt, enum tts_status status,
     if (err && err->status == status)
         rt->error = *err;
     else
-        tts_error_set(&rt->error, status, "%s", tts_status_text(status));
+        tts_error_set(&rt->error, status, "%s", tts_error_cause(status));
 }
 
 void tts_runtime_op_begin(struct tts_runtime *rt, const char *op)

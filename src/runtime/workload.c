@@ -6,6 +6,8 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 const char *tts_recipe_name(enum tts_recipe recipe)
 {
@@ -173,8 +175,14 @@ static bool is_field_tiled(struct check *check, enum tts_workload_field field, u
     return false;
 }
 
-static bool refuse_field(struct check *check, enum tts_workload_field field, const char *why)
+static bool TTS_PRINTF(3, 4)
+    refuse_field(struct check *check, enum tts_workload_field field, const char *format, ...)
 {
+    char why[sizeof check->err->text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
     check->field = field;
     tts_error_set(check->err, TTS_E_INVALID, "%s", why);
     return false;
@@ -276,12 +284,16 @@ static bool check_recipe_fields(struct check *check, const struct tts_workload *
     const struct tts_optimizer_config *o = &w->optimizer;
     bool is_v1 = tts_recipe_is_v1(w->recipe);
     if (is_v1 && w->tensor_parallel > 1)
-        return refuse_field(check, TTS_FIELD_TENSOR_PARALLEL, "is not modelled in recipe v1");
+        return refuse_field(check, TTS_FIELD_TENSOR_PARALLEL, "is not modelled in recipe '%s'",
+                            tts_recipe_name(w->recipe));
     if (tts_recipe_is_may(w->recipe) && w->tensor_parallel == 1)
         return refuse_field(check, TTS_FIELD_TENSOR_PARALLEL,
-                            "must be more than 1 in recipe 'may', which is for parallel runs");
+                            "must be more than 1, because recipe '%s' is for tensor parallel "
+                            "runs",
+                            tts_recipe_name(w->recipe));
     if (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW_FULL_PRECISION)
-        return refuse_field(check, TTS_FIELD_OPTIMIZER, "is not available in recipe v1");
+        return refuse_field(check, TTS_FIELD_OPTIMIZER, "is not available in recipe '%s'",
+                            tts_recipe_name(w->recipe));
     bool is_composite =
         o->kind == TTS_OPTIMIZER_ADAMW_COMPOSITE || (is_v1 && o->kind == TTS_OPTIMIZER_ADAMW);
     if (o->kahan && !is_composite)

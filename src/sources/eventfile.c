@@ -28,7 +28,7 @@ static enum tts_status open_recording_file(struct tts_eventfile *file, struct tt
             tts_recfile_open(tts_input_fd_path(file->in), file->alloc, &file->recording, err);
     if (status == TTS_E_NOMEM)
         /* Replaces the text, which names the temporary file. */
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     if (status == TTS_OK)
         file->size = tts_recfile_info(file->recording)->file_bytes;
     return status;
@@ -58,8 +58,8 @@ static enum tts_status refuse_content(struct tts_eventfile *file, enum tts_input
                                  : "is neither a recording (.tts) nor a graph trace (JSON)");
     if (kind == TTS_INPUT_RECORDING)
         return tts_error_set(err, TTS_E_SYNTAX,
-                             "is a compressed recording: decompress it first ('ttscope pack' "
-                             "makes recordings smaller)");
+                             "is a compressed recording: decompress the file first ('ttscope "
+                             "pack' makes recordings smaller)");
     enum tts_status status = tts_input_read(file->in, &byte, 1, &got, err);
     if (status != TTS_OK) /* not even the first byte can be decompressed */
         return status;
@@ -87,7 +87,7 @@ enum tts_status tts_eventfile_new(struct tts_input *in, const struct tts_eventfi
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_eventfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *file = (struct tts_eventfile){.alloc = alloc, .in = in};
     if (watch)
         file->watch = *watch;
@@ -108,7 +108,7 @@ enum tts_status tts_eventfile_open(const char *path, const struct tts_eventfile_
     struct tts_input *in;
     enum tts_status status = tts_input_open(path, alloc, &in, err);
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     if (status != TTS_OK)
         return status;
     status = tts_eventfile_new(in, watch, alloc, out, err);
@@ -125,7 +125,7 @@ enum tts_status tts_eventfile_open_recording(const char *path,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_eventfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *file = (struct tts_eventfile){.watch = *watch, .alloc = alloc};
     enum tts_status status = tts_recfile_open(path, alloc, &file->recording, err);
     if (status != TTS_OK) {

@@ -35,7 +35,7 @@ static enum tts_status resume_pass(struct tts_eventpass *pass, struct tts_error 
         tts_eventfile_resume(pass->file, err) != TTS_OK)
         return err->status;
     if (!pass->resync && tts_resync_new(pass->alloc, &pass->resync) != TTS_OK)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     pass->in_gap = true;
     struct tts_item end = {.kind = TTS_ITEM_KEYFRAME_END, .seq = pass->seq};
     return pass->gate.in_keyframe ? offer_pass_item(pass, &end, err) : TTS_OK;
@@ -68,7 +68,7 @@ static enum tts_status cross_gap(struct tts_eventpass *pass, const struct tts_it
     } else {
         status = tts_resync_take(pass->resync, item);
     }
-    return status == TTS_E_NOMEM ? tts_error_set(err, status, "out of memory") : status;
+    return status == TTS_E_NOMEM ? tts_error_set(err, status, TTS_TEXT_NOMEM) : status;
 }
 
 static enum tts_status step_pass(struct tts_eventpass *pass, struct tts_error *err)

@@ -303,7 +303,7 @@ static enum tts_status fail_host_dir(const struct scan *scan, int reason)
 
 static enum tts_status fail_host_memory(struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_NOMEM, "out of memory for the list of chips");
+    return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the list of chips");
 }
 
 /* Reads the node number: 0 from "tenstorrent!0". The driver uses no other form of name, so

@@ -292,7 +292,7 @@ static enum tts_status fail_z(struct tts_input *in, int code)
     if (code == Z_MEM_ERROR)
         return tts_error_set_errno(&in->err, TTS_E_NOMEM, ENOMEM, "cannot decompress");
     return tts_error_set(&in->err, TTS_E_SYNTAX, "damaged gzip data: %s",
-                         in->z.msg ? in->z.msg : "it cannot be decompressed");
+                         in->z.msg ? in->z.msg : "the data cannot be decompressed");
 }
 
 /* Begins the next gzip member. gzip allows padding with zero bytes after the last member, as on

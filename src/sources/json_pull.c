@@ -338,8 +338,8 @@ enum tts_status tts_jsonpull_new(const struct tts_jsonpull_source *source,
     if (!window) {
         if (json)
             alloc->free(alloc->ctx, json, sizeof *json);
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for a window of %zu bytes",
-                             bytes);
+        return tts_error_set(err, TTS_E_NOMEM,
+                             TTS_TEXT_NOMEM " to read the JSON: %zu bytes are needed", bytes);
     }
     memset(window, 0, WINDOW_PAD);
     window[0] = '"';

@@ -113,8 +113,9 @@ static void add_core(struct tts_partial_notes *notes, const struct tts_core_peak
     uint64_t most = tts_eventfile_core_bytes(file, core->device);
     if (core->known && core->bytes > most)
         add(notes, "l1", 0,
-            "core (%u, %u) of %s has %" PRIu64 " B at event %" PRIu64
-            ", but its L1 has %" PRIu64 " B: frees are missing, or the file is inconsistent",
+            "core (%u, %u) of %s uses %" PRIu64 " B of L1 at event %" PRIu64
+            ", but the L1 of a core has %" PRIu64
+            " B: frees are missing, or the file is inconsistent",
             core->core.x, core->core.y, tts_devicename(core->device, name), core->bytes,
             core->seq, most);
 }
@@ -146,8 +147,9 @@ void tts_partial_list(const struct tts_partial *p, struct tts_eventfile *file,
     if (p->left_buffers > 0)
         add(out, "start", 0,
             "%" PRIu64 " buffer%s (%" PRIu64
-            " bytes) from before the first event %s not in the file, because the black box had "
-            "no room for %s; the real memory use may be higher than shown",
+            " bytes) from before the first event %s not in the file, because the black box "
+            "(a recording of fixed size) had no room for %s; the real memory use may be higher "
+            "than shown",
             p->left_buffers, p->left_buffers == 1 ? "" : "s", p->left_bytes,
             p->left_buffers == 1 ? "is" : "are", p->left_buffers == 1 ? "it" : "them");
     else if (p->lacks_start)

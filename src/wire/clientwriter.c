@@ -289,8 +289,9 @@ enum tts_status tts_clientwriter_open(const struct tts_clientwriter_config *conf
     int reason =
         len > 0 && (size_t)len < sizeof w.path ? make_region(&w, &header) : ENAMETOOLONG;
     if (reason == EBUSY)
-        return tts_error_set(err, TTS_E_BUSY, "process %" PRIu32 " publishes already",
-                             header.pid);
+        return tts_error_set(
+            err, TTS_E_BUSY,
+            "process %" PRIu32 " already publishes its memory: stop that first", header.pid);
     if (reason != 0)
         return region_unmade(err, reason, w.path);
     *out = w;

@@ -21,22 +21,22 @@ analyze
 refused 2 "missing operand 'LOG' (see 'ttscope help analyze')"
 expected="expected a number of bytes such as 12884901888, 1.2e9 or 12GiB"
 analyze "$good" --device_memory 0
-refused 2 "invalid value '0' for '--device-memory': it is 0: expected a size of at least 1 byte"
+refused 2 "invalid value '0' for '--device-memory': expected a size of at least 1 byte"
 analyze "$good" --device_memory -1
-refused 2 "invalid value '-1' for '--device-memory': it is negative: $expected"
+refused 2 "invalid value '-1' for '--device-memory': the size is negative: $expected"
 analyze "$good" --device_memory=-12G
-refused 2 "invalid value '-12G' for '--device-memory': it is negative: $expected"
+refused 2 "invalid value '-12G' for '--device-memory': the size is negative: $expected"
 for size in nan inf 12x '' '12 000' 0x10 1,024; do
     analyze "$good" --device_memory "$size"
-    refused 2 "invalid value '$size' for '--device-memory': it is not a number of bytes: $expected"
+    refused 2 "invalid value '$size' for '--device-memory': not a size: $expected"
 done
 analyze "$good" --device_memory 1e30
-refused 2 "invalid value '1e30' for '--device-memory': it is more than 2^60 bytes: $expected"
+refused 2 "invalid value '1e30' for '--device-memory': the size is more than 2^60 bytes: $expected"
 for option in model optimizer gradients; do
     analyze "$good" "--${option}_size" -5
-    refused 2 "invalid value '-5' for '--$option-size': it is negative: $expected"
+    refused 2 "invalid value '-5' for '--$option-size': the size is negative: $expected"
     analyze "$good" "--${option}_size" many
-    refused 2 "invalid value 'many' for '--$option-size': it is not a number of bytes: $expected"
+    refused 2 "invalid value 'many' for '--$option-size': not a size: $expected"
     analyze "$good" "--${option}_size" 0
     expect_code 0
 done
@@ -189,7 +189,7 @@ head -c 4096 "$ttscope" >"$work/binary"
 analyze "$work/binary"
 refused 3 "no memory summary in '$work/binary': the file is not a text file"
 analyze "$logs/stray.log"
-refused 3 "no memory summary in '$logs/stray.log': line 1 has memory figures, but their heading '=== Memory Usage Summary ===' is missing"
+refused 3 "no memory summary in '$logs/stray.log': line 1 has memory figures, but the heading '=== Memory Usage Summary ===' before the figures is missing"
 if command -v iconv >/dev/null; then
     iconv -f UTF-8 -t UTF-16 "$good" >"$work/utf16.log"
     analyze "$work/utf16.log"

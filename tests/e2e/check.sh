@@ -66,11 +66,11 @@ expect_out "run: first run
   ok       dram-final: 400.00 MB (limit: at most 400.00 MB)
   ok       l1-core: Peak Total 1024.00 KiB in FORWARD_PASS_micro_1 (limit: at most 1024.00 KiB)
   ok       cb: 512.00 KiB in FORWARD_PASS_micro_0 (limit: at most 512.00 KiB)
-  ok       phase-segment-peak FORWARD_PASS_micro_1: 500.00 MB (limit: at most 500.00 MB); 2 phases pass, this one is nearest to its limit
-  ok       phase-change FORWARD_PASS_micro_0: +300.00 MB (limit: at most +300.00 MB); 2 phases pass, this one is nearest to its limit
-  ok       phase-cumulative-peak FORWARD_PASS_micro_1: 1000.00 MB (limit: at most 1000.00 MB); 2 phases pass, this one is nearest to its limit
-  ok       phase-l1-core FORWARD_PASS_micro_1: Peak Total 1024.00 KiB (limit: at most 1024.00 KiB); 2 phases pass, this one is nearest to its limit
-  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB (limit: at most 512.00 KiB); 2 phases pass, this one is nearest to its limit
+  ok       phase-segment-peak FORWARD_PASS_micro_1: 500.00 MB (limit: at most 500.00 MB); 2 phases pass, and this phase is nearest to the limit
+  ok       phase-change FORWARD_PASS_micro_0: +300.00 MB (limit: at most +300.00 MB); 2 phases pass, and this phase is nearest to the limit
+  ok       phase-cumulative-peak FORWARD_PASS_micro_1: 1000.00 MB (limit: at most 1000.00 MB); 2 phases pass, and this phase is nearest to the limit
+  ok       phase-l1-core FORWARD_PASS_micro_1: Peak Total 1024.00 KiB (limit: at most 1024.00 KiB); 2 phases pass, and this phase is nearest to the limit
+  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB (limit: at most 512.00 KiB); 2 phases pass, and this phase is nearest to the limit
 within budget: 10 limits passed"
 [ "$(awk 'length > 80' <<<"$raw")" = "" ] || fail "wanted lines of 80 columns"
 check --budget budget.yaml --quiet run.log
@@ -105,7 +105,7 @@ expect_out "run: first run
   OVER     dram-headroom: 1000.00 MB free in FORWARD_PASS_micro_1 (limit: at least 1000.50 MB free): 0.50 MB short of the limit (run.log:12)
   OVER     phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB (limit: at most 300.00 MB): 100.00 MB over the limit (run.log:8)
   OVER     phase-segment-peak FORWARD_PASS_micro_1: 500.00 MB (limit: at most 300.00 MB): 200.00 MB over the limit (run.log:12)
-  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB (limit: at most 512.00 KiB); 3 phases pass, this one is nearest to its limit
+  ok       phase-cb FORWARD_PASS_micro_0: 512.00 KiB (limit: at most 512.00 KiB); 3 phases pass, and this phase is nearest to the limit
 over budget: 3 of 4 limits are exceeded"
 
 # Limits of figures that the log does not have do not pass.
@@ -186,7 +186,7 @@ expect_err ""
 expect_out_like "run: first run
   baseline: base.log, run 2 'first run' (matched by title)
   OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 999.90 MB, 1% more than the baseline's 990.00 MB): 0.10 MB over the limit (run.log:12)
-  ok       phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB (limit: at most 400.00 MB, 0 bytes more than the baseline's 400.00 MB); 2 phases pass, this one is nearest to its limit"
+  ok       phase-segment-peak FORWARD_PASS_micro_0: 400.00 MB (limit: at most 400.00 MB, 0 bytes more than the baseline's 400.00 MB); 2 phases pass, and this phase is nearest to the limit"
 expect_out_like "run: other run
   baseline: base.log, run 1 'other run' (matched by title)
   OVER     dram-peak: 1000.00 MB in FORWARD_PASS_micro_1 (limit: at most 808.00 MB"

@@ -140,7 +140,7 @@ expect_jq '.pairs[0].cause | .reason, .peak_phase, .part' '"phase_of_peak_unmatc
 log x MODEL_CREATION 100.00 100.00 100.00 100.00 FORWARD_PASS 50.00 0.00 150.00 100.00 >x.log
 log x MODEL_CREATION 100.00 100.00 100.00 100.00 EVAL 90.00 0.00 190.00 100.00 FORWARD_PASS 50.00 0.00 190.00 100.00 >y.log
 run "$ttscope" diff x.log y.log
-expect_sentence " peak grew by 40.00 MB (+26.67 %); EVAL alone adds 90.00 MB: only B has this phase, with a Segment Peak of 90.00 MB; A has its peak in another phase (FORWARD_PASS): 50.00 MB more than A uses in the phase of B's peak"
+expect_sentence " peak grew by 40.00 MB (+26.67 %); EVAL alone adds 90.00 MB: only B has this phase, with a Segment Peak of 90.00 MB; the peak of A is in another phase (FORWARD_PASS), 50.00 MB above the memory that A uses in the phase where B peaks"
 run "$ttscope" diff --json x.log y.log
 expect_jq '.pairs[0].cause | .reason, .phase, .figure, .other_peak_phase' '"told"
 "EVAL"
@@ -153,7 +153,7 @@ expect_jq '.pairs[0].phases | map(.differs, .differs_itself)' '[false,false,true
 log x A 4000.00 4000.00 4000.00 4000.00 B 500.00 0.00 4500.00 4000.00 >x.log
 log x A 4200.00 4200.00 4200.00 4200.00 B 301.00 0.00 4501.00 4200.00 >y.log
 run "$ttscope" diff x.log y.log
-expect_sentence " peak grew by 1.00 MB (+0.02 %), because larger changes cancel each other: A alone adds 200.00 MB (the Segment Change rose from 4000.00 to 4200.00 MB)"
+expect_sentence " peak grew by 1.00 MB (+0.02 %): larger changes cancel each other; phase A alone adds 200.00 MB (the Segment Change rose from 4000.00 to 4200.00 MB)"
 
 # L1 figures that are all 0 were not tracked.
 sed 's/L1: .*/L1: Peak CB 0.00 MB, Peak Buffer 0.00 MB, Peak Total 0.00 MB/' a.log >no_l1.log
@@ -207,7 +207,7 @@ expect_code 0
 expect_out_like "peak grew by 7388.00 MB"
 run "$ttscope" diff both.log b.log
 expect_code 0
-expect_out "not compared, because it is only in A: run 1 'efficient'
+expect_out "not compared: run 1 'efficient' is only in A
 
 A: both.log (training log)
    run 2 of 2 'default'
@@ -247,9 +247,9 @@ expect_jq '[.pairs[].by]' '["title","title"]'
 run "$ttscope" diff both.log more.log
 expect_code 5
 expect_err "ttscope diff: no run of A matches a run of B: choose runs with '--run-a' and '--run-b'"
-expect_out_like "not compared, because it is only in A: run 1 'efficient'
-not compared, because it is only in A: run 2 'default'
-not compared, because it is only in B: run 1 'one'"
+expect_out_like "not compared: run 1 'efficient' is only in A
+not compared: run 2 'default' is only in A
+not compared: run 1 'one' is only in B"
 # The process number before each line differs in each execution, and so do times.
 executed() { # the numbers of two processes, whose lines are mixed
     paste -d '\n' <(sed "s/^/(EngineCore_DP0 pid=$1) /" a.log) <(sed "s/^/(EngineCore_DP1 pid=$2) /" b.log) |
@@ -343,7 +343,7 @@ expect_code 0
 gzip -k fit.json
 run "$ttscope" diff a.log fit.json.gz
 expect_code 3
-expect_err "ttscope diff: fit.json.gz: has no memory summary; if it is neither a log nor a graph trace, decompress it first"
+expect_err "ttscope diff: fit.json.gz: the compressed file is neither a log with a memory summary nor a graph trace: if the content is a recording or a result, decompress the file first"
 gzip -k b.log
 run "$ttscope" diff a.log b.log.gz
 expect_code 0
@@ -466,7 +466,7 @@ expect_err "ttscope diff: empty: is empty"
 echo hello >hello
 run "$ttscope" diff hello a.log
 expect_code 3
-expect_err_like "ttscope diff: hello: not a log with a memory summary"
+expect_err_like "ttscope diff: hello: the file is none of these: a log with a memory summary"
 run "$ttscope" diff a.log nowhere
 expect_code 3
 expect_err "ttscope diff: cannot read 'nowhere': no such file or directory"
@@ -480,14 +480,14 @@ expect_err_like "ttscope diff: broken.json:"
 jq '.schema.version = 2' fit.json >later.json
 run "$ttscope" diff a.log later.json
 expect_code 3
-expect_err "ttscope diff: later.json: has a newer version of 'ttscope.fit' than this ttscope can read"
+expect_err "ttscope diff: later.json: has version 2 of schema 'ttscope.fit', but this ttscope reads versions up to 1"
 run "$ttscope" diff a.log "$(command -v sh)"
 expect_code 3
 expect_err_like "is neither a recording, nor a graph trace, nor text"
 head -n 3 a.log >heading.log # the heading of a summary without a phase
 run "$ttscope" diff a.log heading.log
 expect_code 3
-expect_err "ttscope diff: heading.log: its memory summary has no phase"
+expect_err "ttscope diff: heading.log: the memory summary has no phase"
 echo '[]' >nothing.json
 run "$ttscope" diff nothing.json nothing.json
 expect_code 3

@@ -81,7 +81,7 @@ run "$ttscope" export "$work/graph.json" --to chrome -o "$work/out.chrome"
 expect_code 0
 expect_out ""
 expect_err "ttscope export: note: the file has no times: every event takes one microsecond
-ttscope export: note: no capacities are drawn: the file does not name its device (give '--device NAME')"
+ttscope export: note: no capacities are drawn: the file does not name the device (give '--device NAME')"
 run jq -e '.otherData.complete and (.traceEvents | all((.pid == 1 or .pid == 1073741826) and
     (.tid | type) == "number" and (.ts | type) == "number")) and
     (.traceEvents | map(.ph) | unique) == ["C", "M", "X", "b", "e", "i"]' "$work/out.chrome"
@@ -266,7 +266,7 @@ mkdir -p "$work/bin"
 cp "$ttscope" "$work/bin/"
 run "$work/bin/ttscope" export "$work/1.tts" --to csv
 expect_code 3
-expect_err "ttscope: cannot run 'export': its program is not installed (libexec/ttscope)"
+expect_err "ttscope: cannot run 'export': the program libexec/ttscope/ttscope-export is not installed"
 run "$work/bin/ttscope" help export
 expect_code 0
 expect_out_like "ttscope-export - "

@@ -246,7 +246,7 @@ fit_json "$work/head.yaml" --tensor-parallel 2
 expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value]' '[2,2]'
 fit "$work/head.yaml" --recipe v1
 expect_code 3
-expect_err_like 'needs both enable_ddp and enable_tp, but recipe v1 supports only one of them'
+expect_err_like "enable_ddp and enable_tp are both true, but recipe 'v1' supports only one of them: set one of them to false"
 changed head.yaml 's/enable_ddp: false/enable_tp: true/; s/\[1, 1\]/[1, 4]/'
 fit_json "$work/head.yaml"
 expect_jq '[.config.data_parallel.value, .config.tensor_parallel.value]' '[1,4]'

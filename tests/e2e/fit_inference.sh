@@ -304,7 +304,7 @@ bad() { # SED CODE TEXT
 }
 bad 's/4096/0/' 3 "bad.json:5: 'hidden_size' must be at least 1, but is 0"
 bad 's/heads": 8/heads": 5/' 3 "bad.json:9: 'num_key_value_heads' must divide the 32 heads, but is 5"
-bad 's/heads": 32/heads": 24/' 3 "bad.json:8: 'num_attention_heads' must divide hidden_size, which is 4096"
+bad 's/heads": 32/heads": 24/' 3 "bad.json:8: 'num_attention_heads' must divide 'hidden_size' (4096), but is 24"
 bad 's/128256/4503599627370496/' 3 \
     "bad.json:14: 'vocab_size' is 4503599627370496, which is too large: the model would need 2^63 bytes or more"
 bad 's/131072/4503599627370496000/' 3 \
@@ -357,7 +357,7 @@ bad_yaml() { # SED CODE TEXT
     expect_err_like "$3"
 }
 bad_yaml 's/blocks: 12/blocks: 0/' 3 "bad.yaml:6: 'num_blocks' must be at least 1, but is 0"
-bad_yaml 's/heads: 12/heads: 7/' 3 "bad.yaml:3: 'num_heads' must divide embedding_dim, which is 768"
+bad_yaml 's/heads: 12/heads: 7/' 3 "bad.yaml:3: 'num_heads' must divide 'embedding_dim' (768), but is 7"
 bad_yaml 's/gpt2/deepseek/' 2 "bad.yaml:2: model type 'deepseek' is not modelled: the nearest modelled type is llama"
 bad_yaml 's/"enabled"/"maybe"/' 3 \
     "bad.yaml:8: unknown weight tying 'maybe', expected disabled or enabled"

@@ -128,7 +128,7 @@ expect_out_like '"times":"durations of functions, one after the other'
 make_mesh 9 >endless.json
 run "$ttscope" show endless.json
 expect_code 5
-expect_err_like "but its L1 has 1572864 B: frees are missing, or the file is inconsistent"
+expect_err_like "but the L1 of a core has 1572864 B: frees are missing, or the file is inconsistent"
 run "$ttscope" show --json endless.json
 expect_code 5
 expect_out_like '"kind": "l1"'

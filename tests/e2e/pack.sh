@@ -50,7 +50,7 @@ expect_err_like "'-o -' and '--json' both write to standard output"
 run "$ttscope" pack -o "$work/killed.tts" "$recordings/killed.tts"
 expect_code 0
 expect_out_like "events, $(bytes_of "$recordings/killed.tts") bytes became"
-expect_err "ttscope pack: note: the recording '$recordings/killed.tts' was not ended: its program still runs, was killed, or did not end the recording; all events recorded so far are packed"
+expect_err "ttscope pack: note: the recording '$recordings/killed.tts' was not ended: the program still runs, was killed, or did not end the recording; all events recorded so far are packed"
 
 # --json prints the result as JSON.
 run "$ttscope" pack --json -o "$work/out.tts" "$work/in.tts"
@@ -68,7 +68,7 @@ fi
 cp "$recordings/killed.tts" "$work/bad.tts"
 flip "$work/bad.tts" 9000 # in the second of two blocks
 cp "$work/bad.tts" "$work/kept.tts"
-said="ttscope pack: $work/bad.tts: block 1 at byte 8192 is damaged: its checksum is wrong"
+said="ttscope pack: $work/bad.tts: block 1 at byte 8192 is damaged: the checksum of the content is wrong"
 run "$ttscope" pack "$work/bad.tts"
 expect_code 3
 expect_out ""
@@ -81,7 +81,7 @@ cmp -s "$work/bad.tts" "$work/kept.tts" || fail "wanted the damaged recording to
 run "$ttscope" pack -o "$work/part.tts" "$work/bad.tts"
 expect_code 5
 expect_out_like " events, 12288 bytes became $(bytes_of "$work/part.tts")"
-expect_err "ttscope pack: note: the recording '$work/bad.tts' was not ended: its program still runs, was killed, or did not end the recording
+expect_err "ttscope pack: note: the recording '$work/bad.tts' was not ended: the program still runs, was killed, or did not end the recording
 $said; only the part before the damage is packed"
 part=${out%% *}
 run "$ttscope" pack -o "$work/again.tts" "$work/part.tts" # it is whole now
@@ -102,11 +102,11 @@ cmp -s "$work/through.tts" "$work/direct.tts" || fail "wanted nothing but the re
 run "$ttscope" pack --json -o "$work/part.tts" "$work/bad.tts"
 expect_code 5
 expect_out_like '"offset": 8192,'
-expect_out_like '"text": "block 1 at byte 8192 is damaged: its checksum is wrong"'
+expect_out_like '"text": "block 1 at byte 8192 is damaged: the checksum of the content is wrong"'
 
 cp "$recordings/killed.tts" "$work/void.tts"
 flip "$work/void.tts" 4200 # in the first block: there is nothing before the damage
-said="ttscope pack: $work/void.tts: block 0 at byte 4096 is damaged: its checksum is wrong"
+said="ttscope pack: $work/void.tts: block 0 at byte 4096 is damaged: the checksum of the content is wrong"
 for output in void.tts none.tts -; do
     [ $output = - ] || output=$work/$output
     run "$ttscope" pack -o "$output" "$work/void.tts"

@@ -59,7 +59,7 @@ for command in show rows; do
     expect_code 0
     [ -z "$(said)" ] || fail "wanted nothing missing"
 done
-agree tight.tts 5 "tight.tts: 7 buffers (4096 bytes) from before the first event are not in the file, because the black box had no room for them; the real memory use may be higher than shown"
+agree tight.tts 5 "tight.tts: 7 buffers (4096 bytes) from before the first event are not in the file, because the black box (a recording of fixed size) had no room for them; the real memory use may be higher than shown"
 agree missed.tts 5 "missed.tts: 5 events were dropped before they were recorded"
 agree stopped.tts 5 "stopped.tts: the recording stopped because the disk was full; 17 later events are missing"
 
@@ -108,7 +108,7 @@ show first.tts
 [[ $(said) == "first.tts: block 0 at byte 4096 is damaged: "* ]] || fail "wanted the damage and its place"
 agree first.tts 3 "$(said)"
 head -c 100 run.tts >head.tts
-agree head.tts 3 "head.tts: the file ends at byte 100, inside its header of 4096 bytes"
+agree head.tts 3 "head.tts: the file ends at byte 100, inside the header of 4096 bytes"
 
 # ---- graph traces ----
 
@@ -172,7 +172,7 @@ flip() { # from, to, byte
 }
 blocks=$source_dir/fuzz/corpus/recording/box.tts
 flip "$blocks" first.tts 8300
-agree first.tts 5 "first.tts: block 1 at byte 8192 is damaged: its checksum is wrong; 30 events after event 28 are missing"
+agree first.tts 5 "first.tts: block 1 at byte 8192 is damaged: the checksum of the content is wrong; 30 events after event 28 are missing"
 show first.tts
 [ "$(jq -c '.source | [.events, .first_event, .missing_events, .state]' out)" = '[59,59,30,"not_ended"]' ] ||
     fail "wanted the events after the first block"
@@ -192,11 +192,11 @@ run "$ttscope" show --json packed.tts
 flip "$blocks" middle.tts 12400
 show middle.tts
 expect_code 5
-expect_err_like "block 2 at byte 12288 is damaged: its checksum is wrong; 30 events after event 58 are missing"
+expect_err_like "block 2 at byte 12288 is damaged: the checksum of the content is wrong; 30 events after event 58 are missing"
 [ "$(jq -c '.source | [.events, .first_event, .missing_events]' out)" = "[59,29,30]" ] || fail "wanted both parts"
 run "$ttscope" diff --json "$blocks" middle.tts
 expect_code 5
-expect_err_like "its checksum is wrong; 30 events are missing because of damage"
+expect_err_like "the checksum of the content is wrong; 30 events are missing because of damage"
 rows middle.tts
 expect_code 5
 expect_err_like "only the * events before the damage were read"

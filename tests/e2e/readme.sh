@@ -35,8 +35,8 @@ mkdir "$work/host" # not the chips of this one
 TTSCOPE_ROOT=$work/host run bash -euc 'cd "$1" && . "$2"' bash "$tree" "$work/commands"
 expect_code 0
 expect_err "ttscope replay: build/loop.tts: the last recorded request was refused (event 48); the memory use after this request is unknown
-ttscope pack: note: the recording 'build/loop.tts' was not ended: its program still runs, was killed, or did not end the recording; all events recorded so far are packed
-ttscope export: note: no capacities are drawn: the file does not name its device (give '--device NAME')"
+ttscope pack: note: the recording 'build/loop.tts' was not ended: the program still runs, was killed, or did not end the recording; all events recorded so far are packed
+ttscope export: note: no capacities are drawn: the file does not name the device (give '--device NAME')"
 
 # The snippets in each language compile and run, around empty functions.
 snippets() { # language, page...

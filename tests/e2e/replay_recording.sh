@@ -31,7 +31,8 @@ expect_out_like '  DRAM          8      4272341376      1610612736   37.7 %     
 expect_out_like "smallest DRAM that is enough: 1610612736 B per bank, 12.0 GiB in 8 banks
   'p150' has 4272341376 B per bank, 31.8 GiB
   this is the peak per bank, so no smaller size is enough
-  option: --set dram_bank_size=1616461440 (including the reserved part)"
+  a device with this DRAM: --set dram_bank_size=1616461440 (the value includes
+    the reserved part of a bank)"
 
 # The size that was found passes, and a slightly smaller size does not.
 run "$ttscope" replay --device p150 --set dram_bank_size=1616461440 "$tts"
@@ -53,7 +54,8 @@ first failure: event 5, at 0.000005 s, device 0, in matmul
 '
 expect_out_like '  no
     1 request failed; the largest shortage is 2970688 B, at event 5'
-expect_out_like 'note: 1 buffer needs more cores or banks than the device has and is not counted'
+expect_out_like 'note: 1 buffer needs more cores or banks than the device has: the allocation
+  fails, and the figures of the pools do not include the buffer'
 
 run "$ttscope" replay --device n150 --json "$tts"
 expect_code 1
@@ -305,7 +307,8 @@ smallest DRAM that is enough: at least 1879048192 B per bank,
   at least 14.0 GiB in 8 banks
   'p150' has 4272341376 B per bank, 31.8 GiB
   this is the peak per bank, so no smaller size is enough
-  option: --set dram_bank_size=1884896896 or more (including the reserved part)
+  a device with this DRAM: --set dram_bank_size=1884896896 or more (the value
+    includes the reserved part of a bank)
 "
     [ -z "$(awk 'length > 80' "$work/out")" ] || fail "wanted lines of at most 80 columns"
     run sh -c '"$1" replay --device p150 --json "$2" | jq -c "[.fits, .partial, .at_least, .missing[0].kind, .devices[0].pools[0].fits]"' \

@@ -116,7 +116,7 @@ agree "$(jq '.peak_bytes / 1048576 * 100 | round' fit.json)" \
 # one chip.
 for file in fit.txt fit.json; do
     run "$ttscope" analyze --logs "$file"
-    expect_sentence 'but the device has too few chips or its free memory is in pieces'
+    expect_sentence 'but the device has too few chips or the free memory is in pieces'
     expect_out_like '  Expected (input):     unknown'
     [[ $out != *'what can help'* ]] || fail "wanted no remedy"
 done

@@ -355,7 +355,8 @@ class Course(Case):
             MemoryUsageTracker.snapshot("A")
         MemoryUsageTracker.snapshot("B")
         self.assertEqual(MemoryUsageTracker.get_dram_usage("B").peak, MB)
-        self.assert_said("out of memory: the segment 'A' and the next segment are counted as one")
+        self.assert_said("the host has too little memory: the segment 'A' and the next segment are "
+                         "counted as one")
         guard.release()
 
     def test_a_failure_at_the_end_is_said_once_and_everything_ends(self):

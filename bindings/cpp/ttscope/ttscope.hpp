@@ -826,7 +826,7 @@ class MemoryUsageTracker
                session.held == tts_tracker_get_held(Tracker::process().get());
     }
     static constexpr const char *out_of_memory =
-        "out of memory: two segments are counted as one";
+        "the host has too little memory: two segments are counted as one";
 
     template <class Call>
     static void translate(tts_status known, const char *published, Call call)

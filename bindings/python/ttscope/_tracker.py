@@ -95,7 +95,7 @@ class Tracker:
 
     def _adopt(self, ptr: Optional[int]) -> None:
         if not ptr:
-            raise MemoryError("out of memory")
+            raise MemoryError("the host has too little memory")
         self._ptr = ptr
         self._active = ctypes.c_uint32.from_address(ptr)
 

@@ -206,8 +206,8 @@ class _State:
             try:
                 capture.snapshot(name)
             except MemoryError:
-                say_once("memory", f"out of memory: the segment '{name}' and the next segment are "
-                                   "counted as one")
+                say_once("memory", f"the host has too little memory: the segment '{name}' and "
+                                   "the next segment are counted as one")
 
     def end(self, name: str) -> None:
         kept_name(name)

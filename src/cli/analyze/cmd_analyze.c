@@ -82,9 +82,9 @@ static enum tts_status take_size(void *target, const char *text, struct tts_erro
     }
     return tts_error_set(err, status,
                          "%s: expected a number of bytes such as 12884901888, 1.2e9 or 12GiB",
-                         status == TTS_E_INVALID ? "it is negative"
-                         : status == TTS_E_RANGE ? "it is more than 2^60 bytes"
-                                                 : "it is not a number of bytes");
+                         status == TTS_E_INVALID ? "the size is negative"
+                         : status == TTS_E_RANGE ? "the size is more than 2^60 bytes"
+                                                 : "not a size");
 }
 
 static enum tts_status take_device_memory(void *target, const char *text, struct tts_error *err)
@@ -92,7 +92,7 @@ static enum tts_status take_device_memory(void *target, const char *text, struct
     struct tts_trainmem_options *mem = target;
     enum tts_status status = take_size(&mem->device_memory, text, err);
     if (status == TTS_OK && mem->device_memory.bytes == 0)
-        return tts_error_set(err, TTS_E_RANGE, "it is 0: expected a size of at least 1 byte");
+        return tts_error_set(err, TTS_E_RANGE, "expected a size of at least 1 byte");
     mem->device_memory_source = TTS_TRAIN_FROM_OPTION;
     return status;
 }
@@ -663,8 +663,8 @@ static void say_no_summary(struct log *log, const struct tts_trainlog_facts *fac
         snprintf(out, max, "the file is UTF-16; convert it with 'iconv -f UTF-16 -t UTF-8'");
     else if (facts->stray_lines > 0)
         snprintf(out, max,
-                 "line %" PRIu64 " has memory figures, but their heading '=== Memory Usage "
-                 "Summary ===' is missing",
+                 "line %" PRIu64 " has memory figures, but the heading '=== Memory Usage "
+                 "Summary ===' before the figures is missing",
                  facts->stray_line);
     else if (tts_path_ends_in(log->path, ".tts"))
         snprintf(out, max, "the file is neither a recording nor a log with a summary");
@@ -828,7 +828,7 @@ static enum tts_status write_picture(const struct analyze *analyze, struct tts_d
         tts_chart_draw_foot(drawing, text);
     }
     if (drawing->is_short)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (options->format != TTS_PICTURE_SVG)
         return options->draw(drawing, options->format, out, err);
     tts_drawing_write_svg(drawing, out);
@@ -859,7 +859,7 @@ static int draw_picture(struct analyze *analyze, enum tts_picture picture)
     enum tts_status status = is_peak ? tts_peakchart(runs, count, title, NULL, &drawing)
                                      : tts_phasechart(runs, count, title, NULL, &drawing);
     if (status != TTS_OK)
-        tts_error_set(&err, status, "%s", tts_status_text(status));
+        tts_error_set(&err, status, "%s", tts_error_cause(status));
     else
         status = write_picture(analyze, &drawing, &rest, analyze->pictures[picture], &err);
     tts_drawing_release(&drawing);
@@ -920,7 +920,7 @@ static int analyze_logs(struct analyze *analyze)
     if (analyze->options->csv)
         tts_run_csv_begin(&analyze->rows);
     if (take_logs(analyze) != TTS_OK) {
-        tts_message(command, "out of memory");
+        tts_message(command, TTS_TEXT_NOMEM);
         return TTS_EXIT_INPUT;
     }
     if (analyze->junit_file && tts_junit_end(&analyze->junit, &err) != TTS_OK)
@@ -967,7 +967,7 @@ static int run_analyze(struct tts_job *job, void *values)
     size_t bytes = (size_t)job->operand_count * sizeof *analyze.logs;
     analyze.logs = alloc->alloc(alloc->ctx, bytes);
     if (!analyze.logs) {
-        tts_message(command, "out of memory");
+        tts_message(command, TTS_TEXT_NOMEM);
         return TTS_EXIT_INPUT;
     }
     memset(analyze.logs, 0, bytes);

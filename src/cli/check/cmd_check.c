@@ -538,7 +538,7 @@ static enum tts_status check_load(struct check_job *job, struct tts_error *err)
         job->run_count += job->answer.files[i].runs.count;
     }
     if (!make_run_room(job))
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     for (size_t i = 0, at = 0; i < job->answer.file_count; i++) {
         const struct tts_runs *runs = &job->answer.files[i].runs;
         if (runs->count > 0)
@@ -730,7 +730,7 @@ static enum tts_status judge_run(struct check_job *job, struct tts_check_run *ru
         end_run(job);
     }
     if (status != TTS_OK)
-        tts_error_set(err, status, "out of memory for the phases of a run");
+        tts_error_set(err, status, TTS_TEXT_NOMEM " for the phases of a run");
     tts_phasepairs_free(ordinals, it, NULL);
     tts_phasepairs_free(pairs, it, NULL);
     return status;
@@ -822,7 +822,7 @@ static int run_check(struct tts_job *frame, void *values)
         return TTS_EXIT_USAGE;
     job->answer.files = alloc->alloc(alloc->ctx, bytes);
     if (!job->answer.files) {
-        tts_message(command, "out of memory");
+        tts_message(command, TTS_TEXT_NOMEM);
         return TTS_EXIT_INPUT;
     }
     memset(job->answer.files, 0, bytes);

@@ -42,7 +42,7 @@ enum tts_status tts_cleanchild_run(struct tts_regionclean *clean, const char *ro
     struct shared_result *shared =
         mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     /* Stays if the child ends without an answer. */
     *shared = (struct shared_result){.clean = *clean, .status = TTS_E_BUSY};
     (void)tts_error_set(&shared->err, TTS_E_BUSY,

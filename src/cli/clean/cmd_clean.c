@@ -254,7 +254,7 @@ static int do_clean(struct clean_work *work)
         return end_clean(work);
     }
     if (!options->json && tts_cleanview_plan(&work->result, stdout) != TTS_OK)
-        return fail_clean_work(work, &(struct tts_error){.text = "out of memory"});
+        return fail_clean_work(work, &(struct tts_error){.text = TTS_TEXT_NOMEM});
     if (options->dry_run) {
         if (!options->json)
             puts("nothing was changed (--dry-run)");

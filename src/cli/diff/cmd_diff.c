@@ -1,4 +1,5 @@
 /* cmd_diff.c: the command `diff`, which compares two runs. */
+#include "base/error.h"
 #include "base/number.h"
 #include "cli/commands.h"
 #include "cli/job.h"
@@ -245,7 +246,7 @@ static int compare_files(struct tts_job *job, struct diff_job *diff)
     if (code != TTS_EXIT_DONE)
         return code;
     if (compare_pairs(&diff->answer) != TTS_OK) {
-        tts_message(command, "out of memory");
+        tts_message(command, TTS_TEXT_NOMEM);
         return TTS_EXIT_INPUT;
     }
     FILE *out = tts_job_open(job, "-");

@@ -230,7 +230,8 @@ static int say_with_partial(struct explain_with *with, const char *path)
         snprintf(text, sizeof text, "the file has no allocation in %s", pool);
     else
         snprintf(text, sizeof text,
-                 "the file does not have this failure; its last buffers in %s are listed",
+                 "the file does not have this failure; the buffers in %s at the end of the "
+                 "file are listed",
                  pool);
     if (!holders->is_same_run)
         tts_message_at(command, path, 0, text);
@@ -279,7 +280,8 @@ static int draw_entry(struct tts_job *job, const struct explain_text *text,
     if (tts_failview_svg(&explained.view, out))
         return TTS_EXIT_DONE;
     tts_job_drop(job, out);
-    tts_message(command, "nothing to draw: the message has too few numbers");
+    tts_message(command, "cannot draw the failure: the failure message lacks the sizes or "
+                         "addresses for a drawing");
     return TTS_EXIT_DONE;
 }
 

@@ -322,11 +322,10 @@ static void say_file_notes(const struct export *export)
                         tts_partial_first_of(note->count, like));
     }
     if (recording && tts_recfile_info(recording)->first_seq > 0)
-        tts_message(
-            command,
-            "note: %s: the recording begins in the middle of the run: its first event is "
-            "event %" PRIu64,
-            path, tts_recfile_info(recording)->first_seq + 1);
+        tts_message(command,
+                    "note: %s: the recording begins in the middle of the run: the first event "
+                    "is event %" PRIu64,
+                    path, tts_recfile_info(recording)->first_seq + 1);
 }
 
 static void say_timeline_notes(const struct export *export)
@@ -338,7 +337,7 @@ static void say_timeline_notes(const struct export *export)
     if (!export->about.has_times)
         tts_message(command, "note: " TTS_TRACEFILE_NO_TIMES);
     if (!export->options->device.name)
-        tts_message(command, "note: no capacities are drawn: the file does not name its device "
+        tts_message(command, "note: no capacities are drawn: the file does not name the device "
                              "(give '--device NAME')");
     if (counts.undrawn > 0)
         tts_message(command,

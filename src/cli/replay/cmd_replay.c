@@ -162,7 +162,7 @@ static enum tts_status begin_views(struct replay *replay, struct tts_error *err)
     enum tts_status status = tts_addrmap_new(pool, NULL, &replay->map);
     return status == TTS_OK
                ? TTS_OK
-               : tts_error_set(err, status, "cannot draw a map: %s", tts_status_text(status));
+               : tts_error_set(err, status, "cannot draw a map: %s", tts_error_cause(status));
 }
 
 /* Compares the result with the result that the line states. Returns false if they differ. */
@@ -253,7 +253,7 @@ static enum tts_status print_end(struct replay *replay, struct tts_error *err)
     enum tts_status status = tts_blocktable_write(replay->run.space, NULL, stdout);
     return status == TTS_OK ? TTS_OK
                             : tts_error_set(err, status, "cannot list the blocks: %s",
-                                            tts_status_text(status));
+                                            tts_error_cause(status));
 }
 
 static int run_on_pool(struct tts_job *job, struct replay *replay)

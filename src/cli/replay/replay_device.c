@@ -129,7 +129,7 @@ static int begin_map(struct replay *replay)
     tts_space_get_config(tts_banks_space(banks, 0), &config);
     if (tts_addrmap_new(&config, NULL, &replay->map) == TTS_OK)
         return TTS_EXIT_DONE;
-    tts_message(command, "cannot draw a map: out of memory");
+    tts_message(command, "cannot draw a map: " TTS_TEXT_NOMEM);
     return TTS_EXIT_INPUT;
 }
 
@@ -283,7 +283,7 @@ static enum tts_status print_blocks(struct replay *replay, struct tts_error *err
         enum tts_status status = tts_blocktable_write(tts_banks_space(banks, 0), NULL, stdout);
         if (status != TTS_OK)
             return tts_error_set(err, status, "cannot list the blocks: %s",
-                                 tts_status_text(status));
+                                 tts_error_cause(status));
     }
     return TTS_OK;
 }
@@ -340,7 +340,7 @@ static enum tts_status write_reports(struct replay *replay, struct tts_error *er
         tts_memreport_detail(replay->device, NULL, replay->reports[2].stream);
     if (status != TTS_OK)
         return tts_error_set(err, status, "cannot write the reports: %s",
-                             tts_status_text(status));
+                             tts_error_cause(status));
     for (int report = 0; report < REPORTS && status == TTS_OK; report++)
         status = tts_outfile_commit(&replay->reports[report], err);
     return status;

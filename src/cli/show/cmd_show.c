@@ -139,7 +139,7 @@ static enum tts_status open_show_file(struct tts_show *show, struct tts_error *e
     struct tts_input *in;
     enum tts_status status = tts_input_open(path, show->alloc, &in, err);
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     if (status != TTS_OK)
         return status;
     tts_progress_begin(&show->progress, "reading", path, 0);
@@ -221,7 +221,7 @@ static int run_show(struct tts_job *job, void *values)
     }
     struct tts_show *show = alloc->alloc(alloc->ctx, sizeof *show);
     if (!show) {
-        tts_message(command, "out of memory");
+        tts_message(command, TTS_TEXT_NOMEM);
         return TTS_EXIT_INPUT;
     }
     int code = tts_show_init(show, options, &err) == TTS_OK ? show_file(job, show)

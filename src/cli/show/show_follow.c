@@ -218,7 +218,7 @@ static enum tts_status follow_file(struct follow *follow, struct tts_error *err)
     while (status == TTS_OK && !is_ended(show)) {
         status = show_news(follow);
         if (status != TTS_OK)
-            return tts_error_set(err, status, "out of memory");
+            return tts_error_set(err, status, TTS_TEXT_NOMEM);
         if (!wait_for_look(follow)) {
             show->is_interrupted = true;
             return TTS_OK;

@@ -53,7 +53,7 @@ static enum tts_status read_show_log(struct show_log *log, struct tts_error *err
         tts_trainlog_facts(tts_runs_log(reader), &log->facts);
     tts_runs_close(reader);
     if (log->lacks_failures)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     return status == TTS_E_NOT_FOUND ? TTS_OK : status;
 }
 

@@ -219,7 +219,7 @@ static enum tts_status write_frame_text(struct top *top, size_t whole_lines, siz
     top->text_len = 0;
     enum tts_status status = write_view(top, whole_lines, spare_lines);
     if (fflush(top->out) != 0 || ferror(top->out) || status != TTS_OK)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     return TTS_OK;
 }
 
@@ -457,7 +457,7 @@ static int run_top(struct tts_job *job, void *values)
         code = run_frames(&top);
         tts_screen_close(&top.screen);
     } else {
-        tts_message(job->command, "out of memory");
+        tts_message(job->command, TTS_TEXT_NOMEM);
         code = TTS_EXIT_INPUT;
     }
     release_top(&top);

@@ -279,6 +279,6 @@ enum tts_status tts_screen_show(struct tts_screen *screen, const char *frame, si
     if (!screen->is_in_place)
         return write_frame(screen, frame, len, err);
     if (tts_screen_draw(screen, frame, len) != TTS_OK)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     return write_frame(screen, screen->drawn, screen->used, err);
 }

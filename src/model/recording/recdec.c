@@ -4,6 +4,7 @@
 #include "model/fold.h"
 
 #include <assert.h>
+#include <inttypes.h>
 
 void tts_recdec_begin(struct tts_recdec *dec, const struct tts_rec_block *block,
                       const unsigned char *payload, size_t len)
@@ -87,6 +88,19 @@ static TTS_FORCE_INLINE void make_event(struct tts_recdec *dec, struct tts_item 
     out->thread = 0;
 }
 
+/* Explains why read_alloc() refuses a buffer. */
+TTS_COLD static bool refuse_buffer(struct tts_recdec_in *in, const unsigned char *begin,
+                                   uint64_t size_bytes, uint64_t address)
+{
+    if (size_bytes == 0)
+        return tts_recdec_refuse(in->dec, begin, in->err,
+                                 "damaged record: the size of a buffer is 0 bytes");
+    return tts_recdec_refuse(in->dec, begin, in->err,
+                             "damaged record: a buffer has the address %" PRIu64
+                             ", but the maximum is 2^62",
+                             address);
+}
+
 static TTS_FORCE_INLINE bool read_alloc(struct tts_recdec_in *in, bool has_id,
                                         struct tts_item *out, bool is_quick)
 {
@@ -102,11 +116,7 @@ static TTS_FORCE_INLINE bool read_alloc(struct tts_recdec_in *in, bool has_id,
         return false;
     uint64_t address = dec->address + tts_unzigzag(away);
     if (TTS_UNLIKELY(shape->event.size_bytes == 0 || address > TTS_EVENT_BYTES_MAX))
-        return is_quick
-                   ? false
-                   : tts_recdec_refuse(dec, begin, in->err, "damaged record: a buffer %s",
-                                       shape->event.size_bytes ? "has an impossible address"
-                                                               : "has no bytes");
+        return is_quick ? false : refuse_buffer(in, begin, shape->event.size_bytes, address);
     dec->id += tts_unzigzag(step);
     dec->address = address;
     make_event(dec, out);
@@ -137,9 +147,8 @@ static TTS_FORCE_INLINE bool read_event(struct tts_recdec_in *in, unsigned code,
 {
     if (TTS_UNLIKELY(in->dec->in_keyframe))
         return is_quick ? false
-                        : tts_recdec_refuse(
-                              in->dec, in->dec->at, in->err,
-                              "damaged record: an event is inside a list of live buffers");
+                        : tts_recdec_refuse(in->dec, in->dec->at, in->err,
+                                            "damaged record: an event is inside a keyframe");
     if (code == TTS_RECORD_FREE)
         return read_free(in, out, is_quick);
     return read_alloc(in, code == TTS_RECORD_ALLOC_ID, out, is_quick);

@@ -31,7 +31,7 @@ TTS_COLD bool tts_recdec_refuse_end(const struct tts_recdec *dec, const unsigned
                                     struct tts_error *err)
 {
     return tts_recdec_refuse(dec, at, err,
-                             "damaged record: the record does not end inside its block");
+                             "damaged record: the record is longer than the rest of the block");
 }
 
 TTS_COLD bool tts_recdec_refuse_varint(const struct tts_recdec *dec, const unsigned char *at,
@@ -122,8 +122,12 @@ bool tts_recdec_shape(struct tts_recdec_in *in, bool is_buffer, unsigned *out)
         return false;
     if ((in->dec->shapes[*out].event.kind == TTS_EVENT_ALLOC) != is_buffer)
         return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: event shape %u is %sa shape of a buffer",
-                                 *out, is_buffer ? "not " : "");
+                                 is_buffer
+                                     ? "damaged record: an allocation or a live buffer uses "
+                                       "event shape %u, which is not for buffers"
+                                     : "damaged record: an event without a buffer uses event "
+                                       "shape %u, which is for buffers",
+                                 *out);
     return true;
 }
 
@@ -165,10 +169,11 @@ static bool define_ranges(struct tts_recdec_in *in)
     if (!tts_recdec_byte(in, &slot) || !tts_recdec_byte(in, &count))
         return false;
     if (slot >= TTS_REC_RANGES || count == 0 || count > TTS_RANGES_MAX)
-        return tts_recdec_refuse(in->dec, begin, in->err,
-                                 "damaged record: set %u of core ranges has %u ranges, "
-                                 "expected a set below %d and 1 to %d ranges",
-                                 slot, count, TTS_REC_RANGES, TTS_RANGES_MAX);
+        return tts_recdec_refuse(
+            in->dec, begin, in->err,
+            "damaged record: core-range set %u has %u ranges, expected a set "
+            "number below %d and 1 to %d ranges",
+            slot, count, TTS_REC_RANGES, TTS_RANGES_MAX);
     if (!tts_recdec_bytes(in, 4 * (size_t)count, &bytes))
         return false;
     in->dec->ranges[slot] = (struct tts_recdec_ranges){count, bytes};

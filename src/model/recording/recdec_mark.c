@@ -13,9 +13,8 @@ static bool read_live_seq(struct tts_recdec_in *in, uint64_t *out)
         return false;
     *out = in->dec->live_seq + tts_unzigzag(step);
     if (*out > in->dec->seq)
-        return tts_recdec_refuse(
-            in->dec, begin, in->err,
-            "damaged record: a list of live buffers has a buffer of a later event");
+        return tts_recdec_refuse(in->dec, begin, in->err,
+                                 "damaged record: a keyframe has a buffer of a later event");
     return true;
 }
 
@@ -169,24 +168,23 @@ static bool read_moment(struct tts_recdec_in *in, unsigned mark, struct tts_item
 {
     switch (mark) {
     case TTS_REC_MARK_KEYFRAME:
-        return tts_recdec_check_place(in, false, "a list of live buffers") &&
+        return tts_recdec_check_place(in, false, "the beginning of a keyframe") &&
                read_count(in, TTS_ITEM_KEYFRAME, out);
     case TTS_REC_MARK_KEYFRAME_PART:
-        return tts_recdec_check_place(in, true, "an entry of a list of live buffers") &&
+        return tts_recdec_check_place(in, true, "an entry of a keyframe") &&
                read_keyframe_part(in, out);
     case TTS_REC_MARK_TRACING:
-        return tts_recdec_check_place(in, true, "a trace count of a list of live buffers") &&
+        return tts_recdec_check_place(in, true, "a trace count of a keyframe") &&
                read_count(in, TTS_ITEM_TRACING, out);
     case TTS_REC_MARK_ACTIVE:
-        return tts_recdec_check_place(in, true,
-                                      "an active capture of a list of live buffers") &&
+        return tts_recdec_check_place(in, true, "an active capture of a keyframe") &&
                read_capture(in, TTS_ITEM_ACTIVE, out);
     case TTS_REC_MARK_LEFT_OUT:
         return tts_recdec_check_place(in, true, "a count of omitted buffers") &&
                read_left_out(in, out);
     default:
         assert(mark == TTS_REC_MARK_KEYFRAME_END);
-        if (!tts_recdec_check_place(in, true, "the end of a list of live buffers"))
+        if (!tts_recdec_check_place(in, true, "the end of a keyframe"))
             return false;
         in->dec->in_keyframe = false;
         tts_recdec_make_item(in->dec, TTS_ITEM_KEYFRAME_END, out);

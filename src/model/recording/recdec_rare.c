@@ -28,7 +28,7 @@ bool tts_recdec_check_place(const struct tts_recdec_in *in, bool is_inside, cons
     if (in->dec->in_keyframe == is_inside)
         return true;
     return tts_recdec_refuse(in->dec, in->dec->at, in->err,
-                             "damaged record: %s is %s a list of live buffers", what,
+                             "damaged record: %s is %s a keyframe", what,
                              is_inside ? "outside" : "inside");
 }
 

@@ -49,7 +49,7 @@ static enum tts_status read_header(struct tts_recfile *file, struct tts_error *e
         return tts_error_set(err, TTS_E_SYNTAX, "is not a recording");
     if (status == TTS_E_NOT_FOUND) {
         tts_error_set(err, TTS_E_SYNTAX,
-                      "the file ends at byte %zu, inside its header of %d bytes", got,
+                      "the file ends at byte %zu, inside the header of %d bytes", got,
                       TTS_REC_HEADER_BYTES);
         if (err)
             err->offset = got;
@@ -72,7 +72,7 @@ enum tts_status tts_recfile_open(const char *path, const struct tts_alloc *alloc
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_recfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for '%s'", path);
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for '%s'", path);
     /* Do not clear the decoder: it is large, and each block initializes it. */
     memset(file, 0, offsetof(struct tts_recfile, dec));
     file->alloc = alloc;
@@ -134,7 +134,7 @@ static enum tts_status finish(const struct tts_recfile *file, bool has_index,
         return TTS_E_NOT_FOUND;
     tts_error_set(err, TTS_E_SYNTAX,
                   "the recording ends at byte %" PRIu64 " with event %" PRIu64
-                  ", but its last event should be event %" PRIu64,
+                  ", but the last event should be event %" PRIu64,
                   spot.off, file->seq, file->end_seq);
     if (err)
         err->offset = spot.off;
@@ -203,8 +203,8 @@ enum tts_status tts_recfile_enter(struct tts_recfile *file, struct tts_error *er
         return finish(file, true, err);
     }
     if (block.head.kind != TTS_REC_ITEMS)
-        return tts_recblock_damaged(file->spot.number, file->spot.off, "its kind is unknown",
-                                    err);
+        return tts_recblock_damaged(file->spot.number, file->spot.off,
+                                    "the kind of the block is unknown", err);
     if (file->follows && file->spot.given == 0 && block.head.seq != file->seq)
         return tts_recblock_damaged(file->spot.number, file->spot.off,
                                     "events before the block are missing", err);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -80,17 +81,26 @@ static const char *what_is_wrong(const struct tts_recfile *file,
     if (head->place_bytes < TTS_REC_BLOCK_HEADER_BYTES ||
         head->place_bytes - TTS_REC_BLOCK_HEADER_BYTES > TTS_REC_PAYLOAD_MAX ||
         (is_live && head->place_bytes != header->place_bytes))
-        return "its size is impossible";
+        return "the size of the block is impossible";
     if (block->used > head->place_bytes - TTS_REC_BLOCK_HEADER_BYTES)
-        return "its content is larger than the block";
+        return "the content is larger than the block";
     if (head->seq >= TTS_FOLD_SEQ_MAX)
         return "the number of events before the block is too large";
     bool is_last = !is_live && (head->kind == TTS_REC_INDEX || head->kind == TTS_REC_FIGURES);
     if (head->kind != TTS_REC_ITEMS && !is_last)
-        return "its kind is unknown";
+        return "the kind of the block is unknown";
     if (head->packing != TTS_REC_PLAIN && (is_live || head->packing != TTS_REC_ZSTD))
-        return "its compression method is unknown";
+        return "the compression method of the block is unknown";
     return NULL;
+}
+
+static enum tts_status fail_other_number(struct tts_recspot spot, uint64_t found,
+                                         struct tts_error *err)
+{
+    char why[96];
+    snprintf(why, sizeof why, "the block has number %" PRIu64 ", expected %" PRIu64, found,
+             spot.number);
+    return tts_recblock_damaged(spot.number, spot.off, why, err);
 }
 
 /* Explains why a place has another block than expected. In a black box, the expected block was
@@ -102,8 +112,7 @@ static enum tts_status other_number(const struct tts_recfile *file, struct tts_r
     if (is_box && found < spot.number)
         return TTS_E_NOT_FOUND;
     if (!is_box || file->was_ended)
-        return tts_recblock_damaged(spot.number, spot.off,
-                                    "the block number belongs to another block", err);
+        return fail_other_number(spot, found, err);
     return tts_recblock_overwritten(spot, err);
 }
 
@@ -119,7 +128,7 @@ static enum tts_status check_header(const struct tts_recfile *file, struct tts_r
         return TTS_E_NOT_FOUND; /* the place is reserved, or its block has no content yet */
     if (status != TTS_OK)
         return tts_recblock_damaged(spot.number, spot.off,
-                                    "the checksum of its header is wrong", err);
+                                    "the checksum of the block header is wrong", err);
     if (block.head.number != spot.number)
         return other_number(file, spot, block.head.number, err);
     const char *why = what_is_wrong(file, &block);
@@ -136,8 +145,8 @@ static enum tts_status look_once(const struct tts_recfile *file, struct tts_recs
     size_t got;
     enum tts_status status = tts_recfile_pread(file, spot.off, bytes, sizeof bytes, &got, err);
     if (status == TTS_E_NOT_FOUND && got > 0)
-        return tts_recblock_damaged(spot.number, spot.off, "the file ends inside its header",
-                                    err);
+        return tts_recblock_damaged(spot.number, spot.off,
+                                    "the file ends inside the block header", err);
     return status == TTS_OK ? check_header(file, spot, bytes, out, err) : status;
 }
 
@@ -167,7 +176,7 @@ static bool make_room(const struct tts_recfile *file, struct tts_recbytes *room,
 
 static enum tts_status no_memory(const struct tts_recblock *block, struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_NOMEM, "out of memory for block %" PRIu64,
+    return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for block %" PRIu64,
                          block->head.number);
 }
 
@@ -233,7 +242,8 @@ static enum tts_status not_checked(const struct tts_recfile *file,
     bool is_gone = status == TTS_E_IO || status == TTS_E_NOT_FOUND;
     return file->info.header.places > 0 && is_gone
                ? tts_recblock_overwritten(spot, err)
-               : tts_recblock_damaged(spot.number, spot.off, "its checksum is wrong", err);
+               : tts_recblock_damaged(spot.number, spot.off,
+                                      "the checksum of the content is wrong", err);
 }
 
 static enum tts_status unpack(struct tts_recfile *file, const struct tts_recblock *block,
@@ -243,8 +253,8 @@ static enum tts_status unpack(struct tts_recfile *file, const struct tts_recbloc
     /* The values that ZSTD_getFrameContentSize() returns for "unknown" and "not a frame" are
      * larger too. */
     if (size > TTS_REC_PAYLOAD_MAX)
-        return tts_recblock_damaged(block->head.number, block->off, "it cannot be decompressed",
-                                    err);
+        return tts_recblock_damaged(block->head.number, block->off,
+                                    "the content cannot be decompressed", err);
     if (!file->zstd)
         file->zstd = ZSTD_createDCtx();
     if (!file->zstd || !make_room(file, &file->plain, (size_t)size))
@@ -252,8 +262,8 @@ static enum tts_status unpack(struct tts_recfile *file, const struct tts_recbloc
     size_t done = ZSTD_decompressDCtx(file->zstd, file->plain.bytes, (size_t)size,
                                       file->raw.bytes, block->used);
     if (done != size)
-        return tts_recblock_damaged(block->head.number, block->off, "it cannot be decompressed",
-                                    err);
+        return tts_recblock_damaged(block->head.number, block->off,
+                                    "the content cannot be decompressed", err);
     *len = done;
     return TTS_OK;
 }

@@ -143,7 +143,7 @@ static enum tts_status locate_index(struct tts_recfile *file, struct tts_error *
     struct tts_recindex_entry *entries =
         tts_alloc_grow(file->alloc, NULL, &file->entry_capacity, count, sizeof *entries);
     if (!entries)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the index");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the index");
     file->entries = entries;
     file->info.has_index = read_entries(file, bytes, count);
     return TTS_OK;

@@ -90,7 +90,7 @@ static enum tts_status check_header(const unsigned char *in, struct tts_error *e
     if (memcmp(in, TTS_REC_MAGIC, sizeof TTS_REC_MAGIC - 1) != 0)
         return damaged(err, 0, "not a recording: the first bytes are not those of a recording");
     if (tts_get64(in + TTS_REC_CHECK_OFF) != check_of(in, TTS_REC_STATE_OFF))
-        return damaged(err, 0, "the header is damaged: its checksum is wrong");
+        return damaged(err, 0, "the header is damaged: the checksum of the header is wrong");
     uint32_t version = tts_get32(in + VERSION_OFF);
     if (version > TTS_REC_VERSION) {
         tts_error_set(err, TTS_E_RANGE,
@@ -102,7 +102,7 @@ static enum tts_status check_header(const unsigned char *in, struct tts_error *e
         return TTS_E_RANGE;
     }
     if (version == 0)
-        return damaged(err, VERSION_OFF, "the header is damaged: its version is 0");
+        return damaged(err, VERSION_OFF, "the header is damaged: the format version is 0");
     if (!is_zero(in + STATE_END, TTS_REC_CHECK_OFF - STATE_END))
         return damaged(err, STATE_END, "the header is damaged: unused bytes are not zero");
     return TTS_OK;
@@ -133,8 +133,7 @@ enum tts_status tts_rec_header_get(const unsigned char in[TTS_REC_HEADER_BYTES],
     if (status != TTS_OK)
         return status;
     if (in[WRITER_OFF - 1] != 0 || in[WRITER_OFF + TTS_REC_WRITER_MAX - 1] != 0)
-        return damaged(err, PROGRAM_OFF,
-                       "the header is damaged: a name in the header has no end");
+        return damaged(err, PROGRAM_OFF, "the header is damaged: a name has no end");
     *out = (struct tts_rec_header){
         .kind = (enum tts_rec_kind)tts_get32(in + KIND_OFF),
         .place_bytes = tts_get64(in + PLACE_OFF),
@@ -237,14 +236,16 @@ enum tts_status tts_rec_block_get(const unsigned char in[TTS_REC_BLOCK_HEADER_BY
     if (is_zero(in, TTS_REC_BLOCK_HEADER_BYTES))
         return tts_error_set(err, TTS_E_NOT_FOUND, "there is no block at this position");
     if (tts_get32(in) != TTS_REC_BLOCK_MAGIC)
-        return damaged(err, 0, "the block is damaged: its first bytes are wrong");
+        return damaged(err, 0, "the block is damaged: the first bytes are wrong");
     if (tts_get64(in + BLOCK_CHECK_OFF) != check_of(in, BLOCK_CHECK_OFF))
-        return damaged(err, 0, "the block is damaged: the checksum of its header is wrong");
+        return damaged(err, 0,
+                       "the block is damaged: the checksum of the block header is wrong");
     if (in[4] < TTS_REC_ITEMS || in[4] > TTS_REC_FIGURES || in[5] > TTS_REC_ZSTD || in[6] > 2 ||
         in[7] != 0)
-        return damaged(err, 4, "the block is damaged: its kind is unknown");
+        return damaged(err, 4, "the block is damaged: the kind of the block is unknown");
     if (tts_get64(in + 40) < TTS_REC_BLOCK_HEADER_BYTES)
-        return damaged(err, 40, "the block is damaged: it is shorter than its header");
+        return damaged(err, 40,
+                       "the block is damaged: the block is shorter than a block header");
     *out = (struct tts_rec_block){
         .kind = in[4],
         .packing = in[5],

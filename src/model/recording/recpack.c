@@ -21,7 +21,7 @@ static enum tts_status prepare(struct tts_recpack *pack, struct tts_error *err)
     if (!pack->payload || !pack->packed || !pack->zstd ||
         ZSTD_isError(
             ZSTD_CCtx_setParameter(pack->zstd, ZSTD_c_compressionLevel, TTS_RECPACK_LEVEL)))
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the packed recording");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the packed recording");
     enum tts_status status = tts_follow_new(&config, alloc, &pack->follow, err);
     if (status != TTS_OK)
         return status;
@@ -39,7 +39,7 @@ enum tts_status tts_recpack_new(FILE *out, const struct tts_rec_header *header,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_recpack *pack = alloc->alloc(alloc->ctx, sizeof *pack);
     if (!pack)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the packed recording");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the packed recording");
     memset(pack, 0, sizeof *pack);
     pack->alloc = alloc;
     pack->out = out;

@@ -62,7 +62,7 @@ static enum tts_status write_block(struct tts_recpack *pack, struct tts_rec_bloc
 
 static enum tts_status no_memory(struct tts_error *err)
 {
-    return tts_error_set(err, TTS_E_NOMEM, "out of memory for the packed recording");
+    return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the packed recording");
 }
 
 static bool note(struct tts_recpack *pack)
@@ -132,9 +132,10 @@ enum tts_status tts_recpack_index(struct tts_recpack *pack, uint64_t *index_off,
     struct tts_rec_block block = {
         .kind = TTS_REC_INDEX, .packing = TTS_REC_PLAIN, .number = count, .seq = pack->seq};
     if (count > TTS_RECINDEX_MAX)
-        return tts_error_set(err, TTS_E_RANGE,
-                             "the packed recording would have more than %d blocks",
-                             (int)TTS_RECINDEX_MAX);
+        return tts_error_set(
+            err, TTS_E_RANGE,
+            "the packed recording would have more than %d blocks, which is the maximum",
+            (int)TTS_RECINDEX_MAX);
     unsigned char *bytes = pack->alloc->alloc(pack->alloc->ctx, len + 1);
     if (!bytes)
         return no_memory(err);

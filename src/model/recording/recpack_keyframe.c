@@ -75,7 +75,7 @@ static bool keep(struct tts_recpack *pack, const struct tts_item *item)
     size_t count = item->event.range_count;
     assert(count <= TTS_RANGES_MAX && item->live.size_bytes > 0);
     if (!make_room(pack, count)) {
-        tts_error_set(pack->err, TTS_E_NOMEM, "out of memory for the packed recording");
+        tts_error_set(pack->err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the packed recording");
         return false;
     }
     pack->live[pack->live_count++] =

@@ -123,7 +123,7 @@ static enum tts_status fail_yaml(const struct tts_yaml *yaml, struct tts_error *
 {
     const yaml_parser_t *parser = &yaml->parser;
     if (parser->error == YAML_MEMORY_ERROR)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for a YAML parser");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for a YAML parser");
     const char *problem = parser->problem ? parser->problem : "the text cannot be read";
     const char *context = parser->context;
     tts_error_set(err, TTS_E_SYNTAX, "not YAML: %s%s%s", problem, context ? " " : "",
@@ -343,12 +343,12 @@ static enum tts_status log_token(struct tts_yaml_refs *refs, const struct tts_ya
     struct tts_yaml_entry *log =
         tts_alloc_grow(refs->alloc, refs->log, &refs->capacity, refs->count + 1, sizeof *log);
     if (!log)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the values of aliases");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the values of aliases");
     refs->log = log;
     char *bytes = tts_alloc_grow(refs->alloc, refs->bytes, &refs->byte_capacity,
                                  refs->byte_count + len + 1, 1);
     if (!bytes)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the values of aliases");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the values of aliases");
     refs->bytes = bytes;
     memcpy(bytes + refs->byte_count, token->bytes, len);
     log[refs->count++] = (struct tts_yaml_entry){.kind = (uint8_t)token->kind,

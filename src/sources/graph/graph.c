@@ -532,7 +532,7 @@ static uint64_t core_bytes(struct tts_graph *graph, uint64_t size, uint16_t devi
         return bank_share(size, node->value[TTS_NODE_PAGE_SIZE], banks);
     graph->sums.figures.l1_is_whole_buffers = true;
     add_graph_note(graph, TTS_GRAPH_NO_BANKS,
-                   "an L1 buffer has no 'max_size_per_bank'; its full size is counted");
+                   "an L1 buffer has no 'max_size_per_bank'; the full size is counted");
     return size;
 }
 
@@ -567,7 +567,7 @@ static enum tts_status put_known_buffer(struct tts_graph *graph,
 {
     enum tts_status status = tts_graph_table_put(&graph->table, buffer);
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "out of memory for %zu buffers",
+        return tts_error_set(err, status, TTS_TEXT_NOMEM " for %zu buffers",
                              graph->table.count + 1);
     if (status == TTS_E_RANGE)
         return tts_error_set(err, status, "the trace has more than %d live buffers",
@@ -954,7 +954,8 @@ static enum tts_status read_ahead(struct tts_graph *graph, struct tts_error *err
         unsigned char *bytes =
             tts_alloc_grow(graph->alloc, graph->ahead, &graph->ahead_bytes, room, 1);
         if (!bytes)
-            return tts_error_set(err, TTS_E_NOMEM, "out of memory for reading the graph trace");
+            return tts_error_set(err, TTS_E_NOMEM,
+                                 TTS_TEXT_NOMEM " for reading the graph trace");
         if (!graph->ahead && len > 0)
             memcpy(bytes, source->before, len);
         graph->ahead = bytes;
@@ -1064,7 +1065,7 @@ enum tts_status tts_graph_open_source(const struct tts_jsonpull_source *source,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_graph *graph = alloc->alloc(alloc->ctx, sizeof *graph);
     if (!graph)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for reading the graph trace");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for reading the graph trace");
     memset(graph, 0, sizeof *graph);
     graph->alloc = graph->table.alloc = alloc;
     graph->source = *source;
@@ -1088,7 +1089,8 @@ enum tts_status tts_graph_open_from(const struct tts_jsonpull_source *source,
         graph->ahead = tts_alloc_grow(graph->alloc, NULL, &graph->ahead_bytes, len, 1);
         if (!graph->ahead) {
             tts_graph_close(graph);
-            return tts_error_set(err, TTS_E_NOMEM, "out of memory for reading the graph trace");
+            return tts_error_set(err, TTS_E_NOMEM,
+                                 TTS_TEXT_NOMEM " for reading the graph trace");
         }
         memcpy(graph->ahead, source->before + mark, len);
         graph->source.before = graph->ahead;

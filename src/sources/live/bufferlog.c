@@ -97,7 +97,7 @@ enum tts_status tts_bufferlog_new(const struct tts_alloc *alloc, struct tts_buff
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_bufferlog *log = alloc->alloc(alloc->ctx, sizeof *log);
     if (!log)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for a log of buffers");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for a log of buffers");
     memset(log, 0, sizeof *log);
     log->alloc = alloc;
     log->by_id.alloc = alloc;

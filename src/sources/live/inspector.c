@@ -67,7 +67,7 @@ enum tts_status tts_inspector_new(const struct tts_alloc *alloc, struct tts_insp
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_inspector *inspector = alloc->alloc(alloc->ctx, sizeof *inspector);
     if (!inspector)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for a log of buffers");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for a log of buffers");
     memset(inspector, 0, sizeof *inspector);
     inspector->alloc = alloc;
     inspector->buffers_file.fd = -1;

@@ -62,7 +62,7 @@ static enum tts_status rescan_chips(struct tts_livechips *chips, uint64_t now_ns
     if (status == TTS_OK)
         status = tts_hostchips_scan_sysfs(&found, chips->root, chips->alloc, NULL);
     if (status == TTS_E_NOMEM)
-        return tts_error_set(err, status, "out of memory for the list of chips");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM " for the list of chips");
     if (status != TTS_OK)
         found = (struct tts_hostchips){.alloc = chips->alloc};
     close_chip_files(chips);
@@ -159,7 +159,7 @@ enum tts_status tts_livechips_read(struct tts_livechips *chips, struct tts_hostv
     for (size_t i = 0; status == TTS_OK && i < chips->found.count; i++) {
         struct tts_seenchip *seen = tts_hostview_add_chip(view);
         if (!seen) {
-            status = tts_error_set(err, TTS_E_NOMEM, "out of memory for the list of chips");
+            status = tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the list of chips");
             break;
         }
         fill_seen_chip(&chips->found.chips[i], seen);

@@ -87,7 +87,7 @@ enum tts_status tts_livehost_open(const char *root, const struct tts_alloc *allo
     close(root_dir);
     struct tts_livehost *host = alloc->alloc(alloc->ctx, sizeof *host + root_len + 1);
     if (!host)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the state of the host");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the state of the host");
     memset(host, 0, sizeof *host);
     host->alloc = alloc;
     host->root_len = root_len;
@@ -328,7 +328,7 @@ static enum tts_status add_process_logs(struct tts_livehost *host, struct tts_ho
             continue;
         struct tts_seenbuffers *buffers = tts_hostview_add_buffers(view);
         if (!buffers)
-            return tts_error_set(err, TTS_E_NOMEM, "out of memory for the logs of buffers");
+            return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the logs of buffers");
         buffers->pid = log->pid;
         tts_inspector_fill(log->inspector, buffers);
     }

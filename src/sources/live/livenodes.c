@@ -55,5 +55,5 @@ enum tts_status tts_livenodes_read(const char *root, struct tts_hostview *view,
     closedir(dir);
     if (view->node_count > 0)
         qsort(view->nodes, view->node_count, sizeof *view->nodes, compare_nodes);
-    return status == TTS_OK ? TTS_OK : tts_error_set(err, status, "out of memory");
+    return status == TTS_OK ? TTS_OK : tts_error_set(err, status, TTS_TEXT_NOMEM);
 }

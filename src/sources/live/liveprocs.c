@@ -93,7 +93,7 @@ enum tts_status tts_liveprocs_new(const char *root, const struct tts_alloc *allo
     size_t root_len = strlen(root);
     struct tts_liveprocs *procs = alloc->alloc(alloc->ctx, sizeof *procs + root_len + 1);
     if (!procs)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the list of processes");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the list of processes");
     long ticks = sysconf(_SC_CLK_TCK);
     *procs = (struct tts_liveprocs){.alloc = alloc,
                                     .by_pid = {.alloc = alloc},
@@ -525,7 +525,7 @@ enum tts_status tts_liveprocs_add(struct tts_liveprocs *procs, uint32_t pid,
     proc = proc ? proc : append_live_proc(procs, pid);
     struct tts_seenprocess *seen = proc ? tts_hostview_add_process(view) : NULL;
     if (!seen)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the list of processes");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the list of processes");
     proc->refresh = procs->refresh;
     refresh_live_proc(procs, proc);
     *seen = proc->seen;

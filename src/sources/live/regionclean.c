@@ -115,7 +115,7 @@ static enum tts_status check_region_file(const struct open_region *open,
         info.st_dev != region->device_no)
         return fail_clean(region, TTS_E_NOT_FOUND, "the file was removed or replaced", err);
     if (info.st_size < 0 || (uint64_t)info.st_size != open->layout->bytes)
-        return fail_clean(region, TTS_E_BUSY, "its size changed", err);
+        return fail_clean(region, TTS_E_BUSY, "the size of the file changed", err);
     return TTS_OK;
 }
 
@@ -126,10 +126,10 @@ static enum tts_status check_region_words(const struct open_region *open,
 {
     const struct tts_region_layout *layout = open->layout;
     if (load_half(open, 0) != layout->version)
-        return fail_clean(region, TTS_E_BUSY, "its version changed", err);
+        return fail_clean(region, TTS_E_BUSY, "the version of the region changed", err);
     if (layout->init_state_off != 0 &&
         load_half(open, layout->init_state_off) != TTS_REGION_READY)
-        return fail_clean(region, TTS_E_BUSY, "another process initialises it", err);
+        return fail_clean(region, TTS_E_BUSY, "another process initialises the region", err);
     return TTS_OK;
 }
 
@@ -157,7 +157,7 @@ static enum tts_status open_region_file(struct open_region *open, const char *ro
     enum tts_status status = check_region_file(open, region, err);
     if (status == TTS_OK && flock(open->fd, LOCK_EX | LOCK_NB) != 0)
         status = errno == EWOULDBLOCK
-                     ? fail_clean(region, TTS_E_BUSY, "another process cleans it", err)
+                     ? fail_clean(region, TTS_E_BUSY, "another process cleans the region", err)
                      : fail_clean_errno(region, errno, err);
     return status;
 }

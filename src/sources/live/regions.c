@@ -509,6 +509,6 @@ enum tts_status tts_regions_read(struct tts_hostview *view, const char *root,
         closedir(dir);
     }
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory for the memory regions");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM " for the memory regions");
     return TTS_OK;
 }

@@ -7,6 +7,7 @@
 #include "sources/runs/runs_room.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <string.h>
 
 enum { TTS_RESULT_KEY_MAX = 40, TTS_RESULT_WORD_MAX = 64 };
@@ -300,7 +301,7 @@ static enum tts_status read_result_phase(struct result_reader *r, struct run_dra
             return status;
     }
     enum tts_status status = keep_result_phase(draft, &phase);
-    return status == TTS_OK ? TTS_OK : tts_error_set(r->err, status, "out of memory");
+    return status == TTS_OK ? TTS_OK : tts_error_set(r->err, status, TTS_TEXT_NOMEM);
 }
 
 /* ---- a run ---- */
@@ -569,7 +570,7 @@ static enum tts_status begin_result_run(struct result_reader *r, struct tts_runs
     *draft = (struct run_draft){.room = room};
     enum tts_status status = tts_runs_add(room, &draft->entry);
     if (status != TTS_OK)
-        return tts_error_set(r->err, status, "out of memory");
+        return tts_error_set(r->err, status, TTS_TEXT_NOMEM);
     if (!draft->entry)
         draft->entry = &draft->spare;
     return TTS_OK;
@@ -661,11 +662,13 @@ static enum tts_status check_result_schema(const struct result_reader *r)
         return tts_error_set(r->err, TTS_E_INVALID, "is not a result of ttscope (--json)");
     if (!r->has_version)
         return tts_error_set(r->err, TTS_E_INVALID,
-                             "cannot read the version of its schema '%.40s'", r->schema);
+                             "cannot read the version of the schema '%.40s'", r->schema);
     if (r->version > KNOWN_VERSION)
         return tts_error_set(r->err, TTS_E_INVALID,
-                             "has a newer version of '%.40s' than this ttscope can read",
-                             r->schema);
+                             "has version %" PRIu64
+                             " of schema '%.40s', but this ttscope reads "
+                             "versions up to %d",
+                             r->version, r->schema, KNOWN_VERSION);
     return TTS_OK;
 }
 
@@ -715,7 +718,7 @@ static enum tts_status settle_result_runs(struct result_reader *r, struct tts_ru
     mark_runs_exact(room, r->schema);
     status = tts_runs_settle(room, TTS_RUNS_RESULT, out);
     if (status != TTS_OK)
-        return tts_error_set(r->err, status, "out of memory");
+        return tts_error_set(r->err, status, TTS_TEXT_NOMEM);
     if (out->count > 0)
         return TTS_OK;
     tts_runs_release(out);

@@ -67,8 +67,8 @@ static void note_core_peak(const struct event_reader *r, struct tts_run *run,
         return;
     run->is_at_least = true;
     tts_runs_note(run, 0,
-                  "a core uses %" PRIu64 " B in phase '%.32s', more than its L1 has: the file "
-                  "lacks frees or is inconsistent",
+                  "a core uses %" PRIu64 " B in phase '%.32s', more than the L1 of a core has: "
+                  "the file lacks frees or is inconsistent",
                   core->bytes, phase->name);
 }
 
@@ -298,7 +298,7 @@ static enum tts_status gather_event_runs(const char *path, struct tts_runs_room 
     if (status == TTS_OK)
         status = read_event_file(&r, &why);
     if (status == TTS_E_NOMEM)
-        tts_error_set(&why, status, "out of memory");
+        tts_error_set(&why, status, TTS_TEXT_NOMEM);
     if (status != TTS_OK && err)
         *err = why;
     tts_follow_free(r.follow);
@@ -331,10 +331,10 @@ static enum tts_status settle_runs(struct tts_runs_room *room, enum tts_runs_kin
     struct tts_runs runs;
     enum tts_status status = tts_runs_settle(room, kind, &runs);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     if (runs.count == 0) {
         tts_runs_release(&runs);
-        return tts_error_set(err, TTS_E_NOT_FOUND, "its memory summary has no phase");
+        return tts_error_set(err, TTS_E_NOT_FOUND, "the memory summary has no phase");
     }
     *out = runs;
     return TTS_OK;
@@ -516,7 +516,7 @@ enum tts_status tts_runs_new(struct tts_input *in, const struct tts_alloc *alloc
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_runs_reader *reader = alloc->alloc(alloc->ctx, sizeof *reader);
     if (!reader)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *reader = (struct tts_runs_reader){
         .alloc = alloc, .in = in, .input_kind = kind, .kind = TTS_RUNS_EVENTS};
     *out = reader;
@@ -610,8 +610,8 @@ static enum tts_status refuse_log(const struct tts_trainlog *log, struct tts_err
                              "is neither a recording, nor a graph trace, nor text");
     return tts_error_set(
         err, TTS_E_NOT_FOUND,
-        "not a log with a memory summary, a recording, a graph trace or a result saved "
-        "with '--json'");
+        "the file is none of these: a log with a memory summary, a recording, a graph trace, a "
+        "result saved with '--json'");
 }
 
 /* Fails because the input has no summary. If the input is JSON, it is a damaged trace, and *err
@@ -619,9 +619,11 @@ static enum tts_status refuse_log(const struct tts_trainlog *log, struct tts_err
 static enum tts_status refuse_input(const struct tts_runs_reader *reader, struct tts_error *err)
 {
     if (tts_input_is_compressed(reader->in))
-        return tts_error_set(err, TTS_E_NOT_FOUND,
-                             "has no memory summary; if it is neither a log nor a graph trace, "
-                             "decompress it first");
+        return tts_error_set(
+            err, TTS_E_NOT_FOUND,
+            "the compressed file is neither a log with a memory summary nor a "
+            "graph trace: if the content is a recording or a result, decompress "
+            "the file first");
     if (reader->refusal.status == TTS_OK)
         return refuse_log(reader->log, err);
     *err = reader->refusal;
@@ -657,7 +659,7 @@ static enum tts_status load_log_runs(struct tts_runs_reader *reader, const char 
     while (kept == TTS_OK && (status = tts_runs_next(reader, &run, err)) == TTS_OK)
         kept = keep_log_run(&room, run);
     if (kept != TTS_OK || status == TTS_E_NOMEM)
-        status = tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        status = tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     else
         status = end_log_runs(reader, &room, status, err);
     for (size_t i = 0; i < room.count; i++)

@@ -79,7 +79,7 @@ static enum tts_status reserve_name(struct tts_devseq_run *run,
                              "more than %d buffers have names at the same time",
                              TTS_DEVSEQ_NAMES_MAX);
     if (!held)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for names");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for names");
     if (line->kind != TTS_DEVSEQ_SHARD) {
         if (held->sharding)
             alloc->free(alloc->ctx, held->sharding, sizeof *held->sharding);
@@ -89,7 +89,7 @@ static enum tts_status reserve_name(struct tts_devseq_run *run,
     if (!held->sharding)
         held->sharding = alloc->alloc(alloc->ctx, sizeof *held->sharding);
     if (!held->sharding)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for names");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for names");
     *held->sharding = *line;
     return TTS_OK;
 }
@@ -247,7 +247,7 @@ static enum tts_status run_free(struct tts_devseq_run *run, struct tts_devseq_st
     status = tts_device_release(run->device, &buffer);
     assert(status != TTS_E_NOT_FOUND); /* a named buffer always has a block */
     if (status != TTS_OK)
-        return tts_error_set(err, status, "cannot free: %s", tts_status_text(status));
+        return tts_error_set(err, status, "cannot free: %s", tts_error_cause(status));
     run->counts.frees_ok++;
     step->has_buffer = true;
     step->buffer = buffer;

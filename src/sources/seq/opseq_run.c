@@ -309,7 +309,7 @@ enum tts_status tts_opseq_run_line(struct tts_opseq_run *run, const struct tts_o
     enum tts_status status = run_operation(run, out);
     if (status != TTS_OK)
         return tts_error_set(err, status, "cannot run '%c': %s", tts_opseq_letter(line->kind),
-                             tts_status_text(status));
+                             tts_error_cause(status));
     run->counts.operations++;
     if (line->kind <= TTS_OPSEQ_CLEAR)
         count_outcome(run, line_no, out);

@@ -201,7 +201,7 @@ static enum tts_status judge_cairo_status(cairo_status_t status, struct tts_erro
     case CAIRO_STATUS_SUCCESS:
         return TTS_OK;
     case CAIRO_STATUS_NO_MEMORY:
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     case CAIRO_STATUS_WRITE_ERROR:
         return tts_error_set(err, TTS_E_IO, "cannot write the picture");
     default:

@@ -231,7 +231,7 @@ static void put_check_end(char out[PART_MAX], const struct tts_check_run *run,
         snprintf(out, PART_MAX, ": %s %s", put_excess(excess, rule, finding->excess),
                  rule == TTS_BUDGET_DRAM_HEADROOM ? "short of the limit" : "over the limit");
     else if (finding->phases > 1)
-        snprintf(out, PART_MAX, "; %zu phases pass, this one is nearest to its limit",
+        snprintf(out, PART_MAX, "; %zu phases pass, and this phase is nearest to the limit",
                  finding->phases);
 }
 

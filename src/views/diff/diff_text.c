@@ -150,12 +150,11 @@ static void describe_against(const struct tts_rundiff *diff, char *out, size_t c
     if (cause->not_peak == 0 || !cause->has_other || cause->other_phase == cause->peak_phase)
         return;
     assert(len >= 0 && (size_t)len < capacity);
-    snprintf(
-        out + len, capacity - (size_t)len,
-        "; %c has its peak in another phase (%s): %s more than %c uses in the phase of %c's "
-        "peak",
-        smaller, phase_name(&other, diff, cause->other_phase),
-        size_of_change(&size, cause->not_peak), smaller, grew ? 'B' : 'A');
+    snprintf(out + len, capacity - (size_t)len,
+             "; the peak of %c is in another phase (%s), %s above the memory that %c uses in "
+             "the phase where %c peaks",
+             smaller, phase_name(&other, diff, cause->other_phase),
+             size_of_change(&size, cause->not_peak), smaller, grew ? 'B' : 'A');
 }
 
 static void say_cause(const struct tts_rundiff *diff, const char *change, FILE *out)
@@ -170,7 +169,7 @@ static void say_cause(const struct tts_rundiff *diff, const char *change, FILE *
     phase_name(&name, diff, diff->cause.phase);
     describe_cause(diff, how);
     if (is_more && tts_delta_is_slight(&diff->peak)) {
-        tts_say(out, 0, "%s, because larger changes cancel each other: %s alone %s %s (%s)",
+        tts_say(out, 0, "%s: larger changes cancel each other; phase %s alone %s %s (%s)",
                 change, name.text, adds, size_of_change(&size, part), how);
         return;
     }
@@ -563,10 +562,9 @@ static bool print_unpaired(const struct tts_diff_answer *answer, int side, FILE 
     for (size_t i = 0; i < input->runs.count && !answer->is_chosen; i++) {
         if (input->is_paired[i])
             continue;
-        fprintf(out, "not compared, because it is only in %c: run %zu",
-                side == TTS_DIFF_A ? 'A' : 'B', i + 1);
+        fprintf(out, "not compared: run %zu", i + 1);
         print_run_name(&input->runs.runs[i], out);
-        fputc('\n', out);
+        fprintf(out, " is only in %c\n", side == TTS_DIFF_A ? 'A' : 'B');
         is_any = true;
     }
     return is_any;

@@ -163,8 +163,8 @@ const char *tts_failview_headline(char out[TTS_FAILVIEW_LINE_MAX],
         break;
     case TTS_FAILCAUSE_BELOW_LIMIT:
         snprintf(out, TTS_FAILVIEW_LINE_MAX,
-                 "an L1 buffer does not fit above the lowest allowed address: it would begin "
-                 "%s%sbelow it in each bank",
+                 "an L1 buffer does not fit: the buffer would begin %s%sbelow the lowest "
+                 "allowed address of each bank",
                  v->has_deficit ? format_amount(a, v->deficit_bytes) : "",
                  v->has_deficit ? " " : "");
         break;

@@ -201,7 +201,7 @@ static enum tts_status print_activations(const struct tts_fit *fit, FILE *out,
     if (blocks <= SIZE_MAX / sizeof *bytes)
         bytes = alloc->alloc(alloc->ctx, size);
     if (!bytes)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     memset(bytes, 0, size);
     print_activation_blocks(fit, bytes, out);
     alloc->free(alloc->ctx, bytes, size);
@@ -232,9 +232,8 @@ static void print_later_peak(const struct tts_fit *fit, FILE *out)
         return;
     tts_say(out, 2,
             "this peak is not in the summary above, which covers only the first iteration "
-            "(its peak is %s MB); besides parameters and optimizer state, %s" TTS_SAY_GLUE
-            "MB stay "
-            "allocated after the first iteration%s",
+            "(peak %s MB); besides parameters and optimizer state, %s" TTS_SAY_GLUE
+            "MB stay allocated after the first iteration%s",
             tts_fit_mb(first, fit->first_peak_bytes),
             tts_fit_mb(stayed, stayed_dram_bytes(fit)),
             fit->peak.part_bytes[TTS_PART_GRADIENTS] > 0 ? ", mostly gradients" : "");

@@ -20,14 +20,13 @@ static void say_unreadable(const struct tts_seenregion *region, char out[TTS_CLE
                  region->owner_uid);
     else if (region->state == TTS_SEENREGION_UNKNOWN_VERSION)
         snprintf(out, TTS_CLEANWHY_TEXT_MAX,
-                 "no known runtime writes a region of version %" PRIu32 " with %" PRIu64
-                 " bytes",
+                 "cannot read the region: ttscope does not know version %" PRIu32
+                 " with %" PRIu64 " bytes",
                  region->version, region->file_bytes);
     else if (region->state == TTS_SEENREGION_CORRUPT)
-        snprintf(
-            out, TTS_CLEANWHY_TEXT_MAX,
-            "the memory region is damaged: its counters exceed the memory of any device; if no "
-            "process uses the device, remove the file");
+        snprintf(out, TTS_CLEANWHY_TEXT_MAX,
+                 "the memory region is damaged: the counters exceed the memory of any device; "
+                 "if no process uses the device, remove the file");
     else if (region->state == TTS_SEENREGION_CHANGING)
         snprintf(out, TTS_CLEANWHY_TEXT_MAX,
                  "cannot read the region: the region changed during each attempt");
@@ -49,7 +48,7 @@ void tts_cleanwhy_text(const struct tts_cleanregion *at, char out[TTS_CLEANWHY_T
     case TTS_CLEANWHY_PRIVATE:
         snprintf(out, TTS_CLEANWHY_TEXT_MAX,
                  "the region is in the private /dev/shm of process %" PRIu32
-                 ": run ttscope in its container",
+                 ": run ttscope in the container of this process",
                  at->pid);
         return;
     case TTS_CLEANWHY_NO_BOARD:
@@ -216,12 +215,13 @@ void tts_cleanview_end(const struct tts_cleanresult *result, FILE *out)
                 continue;
             if (row.slot)
                 fprintf(out,
-                        "kept process %" PRId32 " in region %" PRIu64
-                        ": the region is in use again\n",
+                        "the entry of process %" PRId32 " in region %" PRIu64
+                        " was not removed: a process uses the region again\n",
                         row.slot->pid, row.region->id);
             else
                 fprintf(out,
-                        "kept the totals of region %" PRIu64 ": the region is in use again\n",
+                        "the totals of region %" PRIu64
+                        " were not changed: a process uses the region again\n",
                         row.region->id);
         }
     }

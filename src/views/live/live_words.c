@@ -99,20 +99,20 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
          "a process keeps its memory region in a private /dev/shm, as in a container"},
         {"over_nominal", "more bytes are allocated than the nominal capacity of the board: the "
                          "counters or the capacity are wrong"},
-        {"part_log", "only a part of a buffer log could be read, so its numbers are not used"},
+        {"part_log",
+         "only a part of a buffer log could be read, so the numbers of this log are not used"},
         {"unsure_log", "a buffer log may belong to a process of the device or to another "
-                       "process, so its numbers are not used"},
-        {"by_owner", "the memory region is attributed to this board because the same process "
-                     "uses both; its id does not name the board"},
-        {"older_id",
-         "the board has a newer memory region with another id: bytes of this region "
-         "are left over"},
-        {"shm_hidden", "the /dev/shm of a process cannot be looked at: if it is private, its "
-                       "memory regions are missing (run ttscope as root)"},
-        {"id_differs", "the memory region names another chip than its file: it may be a copy, "
-                       "or not yet initialised"},
-        {"part_region", "another memory region of the device cannot be read, so its bytes are "
-                        "missing"},
+                       "process, so the numbers of this log are not used"},
+        {"by_owner", "the id of the memory region names no board; ttscope chose this board "
+                     "because one process uses the region and the board"},
+        {"older_id", "the board has a newer memory region with another id: the bytes of this "
+                     "region are left over"},
+        {"shm_hidden", "ttscope may not read the /dev/shm of a process: if this directory is "
+                       "private, the memory regions in it are missing (run ttscope as root)"},
+        {"id_differs", "the memory region and its file name state different chips: the region "
+                       "may be a copy, or not yet initialised"},
+        {"part_region", "another memory region of the device cannot be read, so the bytes of "
+                        "that region are missing"},
         {"dropped", "a program did not count all of its events: its numbers can be too low or "
                     "too high"},
         {"unlisted",

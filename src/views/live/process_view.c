@@ -134,7 +134,7 @@ static void say_hidden(const struct tts_liveframe *frame, FILE *out)
                 reasons |= UINT32_C(1) << frame->devices[i].processes[j].reason;
     if (reasons == 0)
         return;
-    fputs("\nhidden: the process is alive but cannot be seen from here\n", out);
+    fputs("\nhidden: the process is alive, but ttscope cannot see the process\n", out);
     for (uint32_t reason = 1; reasons >> reason != 0; reason++)
         if (reasons >> reason & 1)
             tts_say(out, 3, "- %s", tts_livereason_text((enum tts_livereason)reason));

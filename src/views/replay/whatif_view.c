@@ -159,9 +159,6 @@ static void print_recording_pools(const struct tts_whatif_answer *answer, FILE *
     }
 }
 
-/* Explains a value of dram_bank_size, which is larger than the size that can be allocated. */
-static const char with_reserved[] = "(including the reserved part)";
-
 /* Says why no size of the DRAM banks is enough. */
 static void print_no_size(const struct tts_whatif_answer *answer, FILE *out)
 {
@@ -208,8 +205,10 @@ static void print_smallest(const struct tts_whatif_answer *answer, FILE *out)
                 " B;\n  a smaller size may be enough too\n",
                 found->runs, least, answer->low_bytes);
     if (answer->regions.count == 0)
-        tts_say(out, 2, "option: --set" TTS_SAY_GLUE "dram_bank_size=%" PRIu64 "%s %s",
-                answer->bank_size, *least ? " or more" : "", with_reserved);
+        tts_say(out, 2,
+                "a device with this DRAM: --set" TTS_SAY_GLUE "dram_bank_size=%" PRIu64
+                "%s (the value includes the reserved part of a bank)",
+                answer->bank_size, *least ? " or more" : "");
 }
 
 /* Prints the regions that the device lacks or that are too small. */
@@ -231,9 +230,9 @@ static void print_regions(const struct tts_whatif_answer *answer, FILE *out)
             [TTS_POOL_TRACE] = "the trace region needs"};
         const struct tts_whatif_need *region = &answer->regions.need[i];
         bool is_dram = region->pool == TTS_POOL_DRAM;
-        tts_say(out, 2, "%s %s%" PRIu64 " B; '%s' has %" PRIu64 " B%s%s", needs[region->pool],
-                least, region->bytes, answer->chip->name, region->own_bytes, is_dram ? " " : "",
-                is_dram ? with_reserved : "");
+        tts_say(out, 2, "%s %s%" PRIu64 " B; '%s' has %" PRIu64 " B%s", needs[region->pool],
+                least, region->bytes, answer->chip->name, region->own_bytes,
+                is_dram ? " (both values include the reserved part of a bank)" : "");
     }
     if (answer->regions.impossible[0])
         tts_say(out, 2, "not run with these sizes, because no device can have them: %s",
@@ -267,12 +266,16 @@ static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
     print_count_note(out, counts->padded,
                      "buffer has a partly filled last page, which counts as a full page",
                      "buffers have a partly filled last page, which counts as a full page");
-    print_count_note(
-        out, counts->failed_cores,
-        "buffer needs more cores or banks than the device has and is not counted",
-        "buffers need more cores or banks than the device has and are not counted");
-    print_count_note(out, counts->failed_requests, "impossible request is not counted",
-                     "impossible requests are not counted");
+    print_count_note(out, counts->failed_cores,
+                     "buffer needs more cores or banks than the device has: the allocation "
+                     "fails, and the figures of the pools do not include the buffer",
+                     "buffers need more cores or banks than the device has: these allocations "
+                     "fail, and the figures of the pools do not include the buffers");
+    print_count_note(out, counts->failed_requests,
+                     "request is not possible on this device: the allocation fails, and the "
+                     "figures of the pools do not include the request",
+                     "requests are not possible on this device: these allocations fail, and "
+                     "the figures of the pools do not include the requests");
     print_count_note(out, counts->no_pool,
                      "buffer was skipped: the size of its pool is unknown on this device",
                      "buffers were skipped: the size of their pool is unknown on this device");
@@ -285,8 +288,10 @@ static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
                      "device does not have",
                      "programs were not checked: they have circular buffers on cores that this "
                      "device does not have");
-    print_count_note(out, counts->other_parts, "dataflow buffer or scratchpad was not checked",
-                     "dataflow buffers and scratchpads were not checked");
+    print_count_note(
+        out, counts->other_parts,
+        "dataflow buffer or scratchpad was not checked: ttscope models no places for them",
+        "dataflow buffers and scratchpads were not checked: ttscope models no places for them");
     print_count_note(
         out, counts->retried,
         "request failed in the original run; it was retried here and freed at once",
@@ -305,7 +310,7 @@ static void print_recording_counts(const struct tts_whatif_counts *counts, FILE 
     tts_replay_text_count(out, "events", counts->events, NULL);
     tts_replay_text_count(out, "allocations", counts->allocations,
                           "%" PRIu64 " refused (%" PRIu64 " by fragmentation),\n%*s%" PRIu64
-                          " need more cores, %" PRIu64 " impossible",
+                          " need more cores or banks, %" PRIu64 " not possible",
                           counts->failed_buffers, counts->fragmented, COUNTS_COLUMN, "",
                           counts->failed_cores, counts->failed_requests);
     tts_replay_text_count(out, "frees", counts->frees, "%" PRIu64 " of unknown buffers",

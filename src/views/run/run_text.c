@@ -715,8 +715,8 @@ static void put_verdict_block(const struct tts_run_text_options *options,
                       "refuses"
                     : "does not fit, as 'ttscope fit' predicts: the peak of %s" TTS_SAY_GLUE
                       "MB is below the %s" TTS_SAY_GLUE
-                      "MB of the device, but the device has too few chips or its free memory "
-                      "is in pieces; 'ttscope fit' prints which",
+                      "MB of the device, but the device has too few chips or the free memory "
+                      "is in pieces; 'ttscope fit' prints the reason",
                 peak, all);
         return;
     }

@@ -560,7 +560,8 @@ static void show_text_health(const struct tts_show_facts *show, FILE *out)
                 health.unknown_frees, "these frees are not counted");
     print_count(out, "allocations of a buffer id that was still in use", health.doubled,
                 "the earlier buffer with this id counts as freed");
-    print_count(out, "buffers that could not be listed (out of memory)", health.unlisted,
+    print_count(out, "buffers that could not be listed (the host had too little memory)",
+                health.unlisted,
                 "frees of these buffers may not be counted: the totals may be too high");
     print_count(out, "events dropped before they were recorded", show->missed,
                 "the figures do not include these events; the real peaks may be higher");

@@ -319,14 +319,13 @@ enum tts_status tts_eventrows_item(struct tts_eventrows *rows, const struct tts_
         status = keep_restored(rows, &item->live);
     else if (item->kind == TTS_ITEM_EVENT && item->event.kind == TTS_EVENT_FREE)
         item = complete_free(rows, item, &copy);
+    if (status == TTS_E_NOMEM)
+        return tts_error_set(err, status, TTS_TEXT_NOMEM);
     if (status != TTS_OK)
-        return tts_error_set(
-            err, status,
-            status == TTS_E_NOMEM
-                ? "out of memory"
-                : "event %" PRIu64
-                  ": the file has more live buffers at once than ttscope can follow",
-            item->seq);
+        return tts_error_set(err, status,
+                             "event %" PRIu64
+                             ": the file has too many live buffers at once: the maximum is %d",
+                             item->seq, TTS_LIVESET_MAX);
     tts_eventrow_of(&rows->row, item);
     if (rows->l1_is_requested)
         rows->row.known &= ~(UINT32_C(1) << TTS_ROW_PER_BANK | UINT32_C(1) << TTS_ROW_BLOCK);

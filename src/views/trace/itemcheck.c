@@ -14,11 +14,12 @@ static enum tts_status check_item_event(const struct tts_itemcheck *check,
     if (item->seq == 0 || item->seq >= TTS_FOLD_SEQ_MAX ||
         (check->seq > 0 && item->seq != check->seq + 1))
         return tts_error_set(err, TTS_E_INVALID,
-                             "the events are out of order: event %" PRIu64
+                             "damaged recording: the events are out of order: event %" PRIu64
                              " comes directly after event %" PRIu64,
                              item->seq, check->seq);
     if (item->event.kind == TTS_EVENT_OP_BEGIN && item->op.hash == 0)
-        return tts_error_set(err, TTS_E_INVALID, "an operation begins without a name");
+        return tts_error_set(err, TTS_E_INVALID,
+                             "damaged recording: an operation begins without a name");
     return TTS_OK;
 }
 
@@ -39,8 +40,23 @@ static enum tts_status check_item_part(const struct tts_item *item, struct tts_e
     enum tts_event_kind kind = item->event.kind;
     if (kind < TTS_EVENT_CB || kind > TTS_EVENT_SCRATCHPAD)
         return tts_error_set(err, TTS_E_INVALID,
-                             "an entry of a list of live buffers has an impossible kind");
+                             "damaged recording: a keyframe has an entry of kind %u, expected "
+                             "a circular buffer, dataflow buffer or scratchpad (%d to %d)",
+                             (unsigned)kind, TTS_EVENT_CB, TTS_EVENT_SCRATCHPAD);
     return tts_event_check(&item->event, err);
+}
+
+static enum tts_status check_item_capture(const struct tts_item *item, struct tts_error *err)
+{
+    if (item->capture == 0)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "damaged recording: a capture has number 0, expected 1 or more");
+    if (item->name_len > TTS_PHASE_NAME_MAX)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "damaged recording: the name of a phase has %zu bytes, but the "
+                             "maximum is %d",
+                             item->name_len, TTS_PHASE_NAME_MAX);
+    return TTS_OK;
 }
 
 static enum tts_status check_item_kind(const struct tts_itemcheck *check,
@@ -56,17 +72,14 @@ static enum tts_status check_item_kind(const struct tts_itemcheck *check,
     case TTS_ITEM_CHIP:
         if (item->device == item->mesh)
             return tts_error_set(err, TTS_E_INVALID,
-                                 "device %" PRIu32 " cannot be its own mesh", item->device);
+                                 "damaged recording: device %" PRIu32 " cannot be its own mesh",
+                                 item->device);
         return TTS_OK;
     case TTS_ITEM_BEGIN:
     case TTS_ITEM_CUT:
     case TTS_ITEM_END:
     case TTS_ITEM_ACTIVE:
-        if (item->capture == 0 || item->name_len > TTS_PHASE_NAME_MAX)
-            return tts_error_set(
-                err, TTS_E_INVALID,
-                "a capture has number 0, or a phase of a capture has a name that is too long");
-        return TTS_OK;
+        return check_item_capture(item, err);
     case TTS_ITEM_NAME:
     case TTS_ITEM_MISSED:
     case TTS_ITEM_SAMPLE:
@@ -75,7 +88,8 @@ static enum tts_status check_item_kind(const struct tts_itemcheck *check,
     case TTS_ITEM_KEYFRAME_END:
         return TTS_OK;
     }
-    return tts_error_set(err, TTS_E_INVALID, "the recording has an item of the unknown kind %d",
+    return tts_error_set(err, TTS_E_INVALID,
+                         "damaged recording: an entry has the unknown kind %d",
                          (int)item->kind);
 }
 
@@ -91,8 +105,9 @@ static enum tts_status check_item_place(const struct tts_itemcheck *check,
         return TTS_OK;
     return tts_error_set(
         err, TTS_E_INVALID,
-        inside ? "an entry of a list of live buffers is outside such a list"
-               : "an event, a phase or another list is inside a list of live buffers");
+        inside
+            ? "damaged recording: an entry of a keyframe is outside any keyframe"
+            : "damaged recording: an event, a phase or another keyframe is inside a keyframe");
 }
 
 enum tts_status tts_itemcheck_pass(struct tts_itemcheck *check, const struct tts_item *item,

@@ -720,12 +720,12 @@ enum tts_status tts_timeline_new(const struct tts_timeline_config *config,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_timeline *t = alloc->alloc(alloc->ctx, sizeof *t);
     if (!t)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     *t = (struct tts_timeline){.config = *config, .alloc = alloc, .tracks = 1};
     tts_liveset_init(&t->live, alloc);
     if (tts_opnames_new(TTS_TIMELINE_NAMES_MAX, alloc, &t->ops) != TTS_OK) {
         tts_timeline_free(t);
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     }
     *out = t;
     return TTS_OK;
@@ -1110,7 +1110,7 @@ enum tts_status tts_timeline_item(struct tts_timeline *t, const struct tts_item 
     return tts_error_set(
         err, status,
         status == TTS_E_NOMEM
-            ? "out of memory"
+            ? TTS_TEXT_NOMEM
             : "event %" PRIu64
               ": the file has more buffers or operations at once than ttscope can draw",
         item->seq);

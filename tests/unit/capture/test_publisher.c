@@ -378,7 +378,7 @@ T_TEST(it_begins_once_and_its_end_removes_the_file)
     T_EQ(tts_publish_begin(tracker, &config, &err), TTS_OK);
     T_TRUE(tts_tracker_is_on(tracker) && tts_publish_is_on(tracker));
     T_EQ(tts_publish_begin(tracker, &config, &err), TTS_E_BUSY);
-    T_STR_EQ(err.text, "the tracker publishes already");
+    T_STR_EQ(err.text, "the tracker already publishes its memory: stop that first");
     struct tts_publish_state at;
     tts_publish_get_state(tracker, &at);
     T_EQ(access(at.path, F_OK), 0);
@@ -428,7 +428,8 @@ T_TEST(bad_arguments_are_refused)
     struct tts_publish_config config = {.reserved = {[5] = 1}};
     T_EQ(tts_publish_begin(NULL, NULL, &err), TTS_E_INVALID);
     T_EQ(tts_publish_begin(tracker, &config, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "a reserved field is not 0");
+    T_STR_EQ(err.text,
+             "a reserved field of the configuration is not 0: set all reserved fields to 0");
     config = (struct tts_publish_config){.buffers_max = (1 << 24) + 1};
     T_EQ(tts_publish_begin(tracker, &config, &err), TTS_E_RANGE);
     T_STR_EQ(err.text, "buffers_max is 16777217, but the maximum is 16777216");
@@ -798,8 +799,9 @@ T_TEST(the_environment_never_stops_a_program)
     T_EQ(waitpid(pid, &status, 0), pid);
     T_EQ(status, 0);
     T_TRUE(read(pipes[0], said, sizeof said - 1) > 0);
-    T_TRUE(
-        strstr(said, "ttscope: this program is not shown live: cannot publish in '/dev/shm/"));
+    T_TRUE(strstr(
+        said,
+        "ttscope: 'ttscope top' does not show this program: cannot publish in '/dev/shm/"));
     T_TRUE(strchr(said, '\n') == said + strlen(said) - 1);
     close(pipes[0]);
     close(pipes[1]);

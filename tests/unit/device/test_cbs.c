@@ -214,16 +214,16 @@ T_TEST(ranges_that_cannot_be_are_refused)
         const char *text;
     } cases[] = {
         {{{0, 0, 7, 6}, {7, 6, 7, 6}},
-         "core range [7-6 - 7-6] overlaps another range of the same circular buffer (grid "
+         "core range 7-6..7-6 overlaps another range of the same circular buffer (grid "
          "8x7)"},
         {{{0, 0, 1, 1}, {0, 0, 8, 0}},
-         "core range [0-0 - 8-0] is not inside the compute grid (grid 8x7)"},
+         "core range 0-0..8-0 is not inside the compute grid (grid 8x7)"},
         {{{0, 0, 1, 1}, {2, 2, 3, 7}},
-         "core range [2-2 - 3-7] is not inside the compute grid (grid 8x7)"},
+         "core range 2-2..3-7 is not inside the compute grid (grid 8x7)"},
         {{{65535, 65535, 65535, 65535}, {0}},
-         "core range [65535-65535 - 65535-65535] is not inside the compute grid (grid 8x7)"},
-        {{{3, 0, 2, 1}, {0}}, "core range [3-0 - 2-1] ends before it begins (grid 8x7)"},
-        {{{0, 1, 2, 0}, {0}}, "core range [0-1 - 2-0] ends before it begins (grid 8x7)"},
+         "core range 65535-65535..65535-65535 is not inside the compute grid (grid 8x7)"},
+        {{{3, 0, 2, 1}, {0}}, "core range 3-0..2-1 ends before it begins (grid 8x7)"},
+        {{{0, 1, 2, 0}, {0}}, "core range 0-1..2-0 ends before it begins (grid 8x7)"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct tts_cb cb = {.ranges = cases[i].ranges, .range_count = 2, .total_bytes = 32};
@@ -480,7 +480,7 @@ static bool build(struct tts_cbs *cbs)
         if (status == TTS_OK)
             continue;
         T_EQ(status, TTS_E_NOMEM);
-        T_STR_EQ(err.text, "cannot add a circular buffer: out of memory");
+        T_STR_EQ(err.text, "cannot add a circular buffer: the host has too little memory");
         T_EQ(address, 77);
         T_TRUE(tts_cbs_at(cbs, i) == NULL);
         tts_cbs_tightest(cbs, &no_buffers, &after);
@@ -508,7 +508,7 @@ T_TEST(memory_may_run_out_at_any_time)
             whole = build(cbs);
         } else {
             T_EQ(status, TTS_E_NOMEM);
-            T_STR_EQ(err.text, "cannot create a program: out of memory");
+            T_STR_EQ(err.text, "cannot create a program: the host has too little memory");
             T_TRUE(cbs == NULL);
         }
         tts_cbs_free(cbs);

@@ -276,7 +276,7 @@ T_TEST(requests_that_cannot_be_are_refused_and_said_why)
     T_STR_EQ(err.text, "'n150' has no TRACE: set 'trace_region' to more than 0");
     request.pool = TTS_POOLS;
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_NOT_FOUND);
-    T_STR_EQ(err.text, "no such pool");
+    T_STR_EQ(err.text, "the pool is unknown: give one of enum tts_pool");
     request = pages_in(TTS_POOL_DRAM, 3, TILE);
     request.size_bytes++;
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_INVALID);

@@ -28,7 +28,7 @@ static uint64_t births(struct tts_chip chip, bool hybrid)
         T_EQ(status, heap.failed > 0 ? TTS_E_NOMEM : TTS_OK);
         T_EQ(device == NULL, heap.failed > 0);
         if (heap.failed > 0)
-            T_TRUE(err.status == TTS_E_NOMEM && says(&err, "out of memory"));
+            T_TRUE(err.status == TTS_E_NOMEM && says(&err, "the host has too little memory"));
         tts_device_free(device);
         T_TRUE(heap_is_settled(&heap));
         if (status == TTS_OK)
@@ -99,7 +99,7 @@ static enum tts_status take(struct history *h, uint64_t what, uint64_t bytes, st
         status = tts_device_alloc(h->device, &request, &held->buffer, &err);
     }
     if (status == TTS_E_NOMEM)
-        T_TRUE(says(&err, "out of memory"));
+        T_TRUE(says(&err, "the host has too little memory"));
     return status;
 }
 

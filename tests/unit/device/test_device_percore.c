@@ -318,7 +318,7 @@ T_TEST(only_sharded_l1_buffers_of_a_hybrid_device_can_be_of_single_cores)
             "a buffer on one core must have a size and must not have a given address");
     request = a.request;
     request.size_bytes += K;
-    invalid(device, &request, "the buffer has 5 pages, but its shards hold 4 pages");
+    invalid(device, &request, "the buffer has 5 pages, but the shards hold 4 pages");
     struct tts_error err;
     T_EQ(tts_device_alloc_per_core(device, &a.request, a.at, 3, &a.buffer, &err), TTS_E_RANGE);
     T_STR_EQ(err.text, "the buffer has 4 cores, but there is room for 3 addresses");
@@ -364,7 +364,8 @@ T_TEST(a_place_that_is_not_aligned_is_said_to_be)
     struct own a;
     struct snapshot was = snapshot_of(device);
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_INVALID);
-    T_STR_EQ(err.text, "the address in L1 is not aligned; the runtime refuses such an address");
+    T_STR_EQ(err.text, "the address in L1 is not aligned, and the runtime refuses such an "
+                       "address: give a multiple of the alignment of the pool");
     err = (struct tts_error){0};
     own_init(&a, &row, 64, TTS_PLACE_DEFAULT);
     T_EQ(tts_device_alloc_per_core(device, &a.request, a.at, CORES, &buffer, &err),

@@ -194,11 +194,11 @@ T_TEST(ranges_are_on_some_grid_and_not_backwards)
     refused(cb_on(&(struct tts_core_range){0, 0, 64, 0}, 1), TTS_E_INVALID, "0 to 63");
     refused(cb_on(&(struct tts_core_range){0, 0, 0, 64}, 1), TTS_E_INVALID, "0 to 63");
     refused(cb_on(&(struct tts_core_range){65535, 65535, 65535, 65535}, 1), TTS_E_INVALID,
-            "[65535-65535 - 65535-65535]");
+            "65535-65535..65535-65535");
     refused(cb_on(&(struct tts_core_range){2, 0, 1, 0}, 1), TTS_E_INVALID, "backwards");
     refused(cb_on(&(struct tts_core_range){0, 2, 0, 1}, 1), TTS_E_INVALID, "backwards");
     const struct tts_core_range second[] = {{0, 0, 0, 0}, {2, 2, 2, 1}};
-    refused(cb_on(second, 2), TTS_E_INVALID, "[2-2 - 2-1]");
+    refused(cb_on(second, 2), TTS_E_INVALID, "2-2..2-1");
 }
 
 T_TEST(ranges_share_no_core)
@@ -206,7 +206,7 @@ T_TEST(ranges_share_no_core)
     const struct tts_core_range apart[] = {{0, 0, 1, 1}, {2, 0, 3, 1}, {0, 2, 1, 3}};
     passes(cb_on(apart, 3));
     const struct tts_core_range corner[] = {{5, 5, 6, 6}, {0, 0, 1, 1}, {1, 1, 2, 2}};
-    refused(cb_on(corner, 3), TTS_E_INVALID, "[0-0 - 1-1] and [1-1 - 2-2] overlap");
+    refused(cb_on(corner, 3), TTS_E_INVALID, "0-0..1-1 and 1-1..2-2 overlap");
     const struct tts_core_range inside[] = {{0, 0, 9, 9}, {4, 4, 4, 4}};
     refused(cb_on(inside, 2), TTS_E_INVALID, "overlap");
     const struct tts_core_range cross[] = {{0, 4, 9, 4}, {4, 0, 4, 9}};

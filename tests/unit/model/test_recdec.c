@@ -87,7 +87,7 @@ static const struct bad bads[] = {
     BAD("unknown kind of record 15", 2, 0x0a, 6, 0x0f),
     BAD("unknown kind of mark 0", 1, 0x0a, 0),
     BAD("unknown kind of mark 17", 1, 0x0a, 17),
-    BAD("a count of omitted buffers is outside a list of live buffers", 0, 0x0a, 15, 1, 1),
+    BAD("a count of omitted buffers is outside a keyframe", 0, 0x0a, 15, 1, 1),
     BAD("unknown kind of definition 0", 1, 0x09, 0),
     BAD("unknown kind of definition 5", 1, 0x09, 5),
     /* A record names a slot that is not defined. */
@@ -116,16 +116,16 @@ static const struct bad bads[] = {
     BAD("value of a sample is 4611686018427387905", 5, 0x0a, 16, 0, 3, 7, 0x81, 0x80, 0x80,
         0x80, 0x80, 0x80, 0x80, 0x80, 0x40),
     /* A value is impossible for this kind of record. */
-    BAD("shape 9 is not a shape of a buffer", 16, CB, 0x01, 9),
-    BAD("shape 9 is not a shape of a buffer", 16, CB, 0x04, 9, 0),
-    BAD("shape 7 is a shape of a buffer", 7, SHAPE, 0x06, 7),
-    BAD("a buffer has no bytes", 7, NOTHING, 0x01, 8),
+    BAD("event shape 9, which is not for buffers", 16, CB, 0x01, 9),
+    BAD("event shape 9, which is not for buffers", 16, CB, 0x04, 9, 0),
+    BAD("event shape 7, which is for buffers", 7, SHAPE, 0x06, 7),
+    BAD("the size of a buffer is 0 bytes", 7, NOTHING, 0x01, 8),
     BAD("the size of a buffer is 0 bytes", 10, NOTHING, KEYFRAME, 0x0c, 8, 0, 0),
-    BAD("an impossible address", 7, AT, 0x01, 6, 1),
+    BAD("has the address 18446744073709551615, but the maximum is 2^62", 7, AT, 0x01, 6, 1),
     BAD("a name has 64 bytes", 3, 0x09, 2, 1, 64),
-    BAD("set 1 of core ranges has 0 ranges", 2, 0x09, 3, 1, 0),
-    BAD("set 1 of core ranges has 65 ranges", 2, 0x09, 3, 1, 65),
-    BAD("set 64 of core ranges has 1 ranges", 2, 0x09, 3, 64, 1, 0, 0, 0, 0),
+    BAD("core-range set 1 has 0 ranges", 2, 0x09, 3, 1, 0),
+    BAD("core-range set 1 has 65 ranges", 2, 0x09, 3, 1, 65),
+    BAD("core-range set 64 has 1 ranges", 2, 0x09, 3, 64, 1, 0, 0, 0, 0),
     BAD("unknown pool 4", 2, 0x09, 1, 7, 0, 4, 16),
     BAD("placement", 2, 0x09, 1, 7, 16, 0x30, 16, 1, 1),
     BAD("kind of event does not have", 2, 0x09, 1, 7, 0, 0x10,
@@ -145,7 +145,8 @@ static const struct bad bads[] = {
     BAD("no core ranges", 2, 0x09, 1, 7, 0x40, 0, 16), /**/
     BAD("bytes_per_bank", 2, 0x09, 1, 7, 0, 1, 16),    /* an L1 buffer without bytes_per_bank */
     BAD("less than bytes_per_bank 5", 2, 0x09, 1, 7, 8, 0, 16, 5, 4), /**/
-    BAD("the limit of 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 8),
+    BAD("bytes, but the maximum is 2^52", 2, 0x09, 1, 7, 0, 0, 0x81, 0x80, 0x80, 0x80, 0x80,
+        0x80, 0x80, 8),
     BAD("number of cores is 4097", 7, 0x09, 1, 7, 16, 0, 16, 1, 0x81, 0x20),
     BAD("overlap", 14, 0x09, 3, 5, 2, 0, 0, 1, 1, 1, 1, 2, 2, 0x09, 1, 9, 0x60, 0, 16, 5),
     BAD("backwards", 10, 0x09, 3, 5, 1, 1, 0, 0, 0, 0x09, 1, 9, 0x60, 0, 16, 5),
@@ -156,7 +157,7 @@ static const struct bad bads[] = {
     BAD("a field of a failure is 65536", 18, 0x0b, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
         12, 13, 14, 0x80, 0x80, 4),
     /* A keyframe begins where none may be. */
-    BAD("a list of live buffers is inside", 3, KEYFRAME, KEYFRAME),
+    BAD("the beginning of a keyframe is inside a keyframe", 3, KEYFRAME, KEYFRAME),
     BAD("an event is inside", 9, SHAPE, KEYFRAME, 0x01, 7),
     BAD("an event is inside", 3, KEYFRAME, 0x03, 0),
     BAD("an event is inside", 3, KEYFRAME, 0x05),
@@ -164,10 +165,10 @@ static const struct bad bads[] = {
     BAD("an event or a phase is inside", 3, KEYFRAME, 0x0a, 1, 1),
     BAD("an event or a phase is inside", 3, KEYFRAME, 0x0a, 16, 0, 0),
     BAD("a live buffer is outside", 6, SHAPE, 0x0c, 7, 0, 0),
-    BAD("an entry of a list of live buffers is outside", 15, CB, 0x0a, 10, 9, 0),
-    BAD("a trace count of a list of live buffers is outside", 0, 0x0a, 11, 1),
-    BAD("an active capture of a list of live buffers is outside", 0, 0x0a, 12, 1),
-    BAD("the end of a list of live buffers is outside", 5, KEYFRAME, 0x0a, 9, 0x0a, 9),
+    BAD("an entry of a keyframe is outside", 15, CB, 0x0a, 10, 9, 0),
+    BAD("a trace count of a keyframe is outside", 0, 0x0a, 11, 1),
+    BAD("an active capture of a keyframe is outside", 0, 0x0a, 12, 1),
+    BAD("the end of a keyframe is outside", 5, KEYFRAME, 0x0a, 9, 0x0a, 9),
     BAD("a buffer of a later event", 12, SHAPE, KEYFRAME, 0x0c, 7, 0,
         22), /* claims to be event 11, but 10 events precede it */
     BAD("a buffer of a later event", 21, CB, KEYFRAME, 0x0a, 10, 9, 22),
@@ -330,7 +331,7 @@ T_TEST(a_cut_payload_gives_its_items_and_says_where_it_ends)
         enum tts_status status = read_all(&plain, payload, cut, &err);
         ends += status == TTS_E_NOT_FOUND;
         if (status == TTS_E_SYNTAX)
-            T_TRUE(strstr(err.text, "does not end inside its block") != NULL);
+            T_TRUE(strstr(err.text, "longer than the rest of the block") != NULL);
     }
     T_TRUE(ends > 200 && ends < len / 2); /* a block can end only between two records */
 }

@@ -217,7 +217,8 @@ T_TEST(damage_is_told_with_its_block_and_byte)
     image.bytes[image_off(&image, 3) + 500] ^= 4;
     write_file(path, image.bytes, image_used(&image));
     struct gist got = gist_of_file(path);
-    snprintf(words, sizeof words, "block 3 at byte %zu is damaged: its checksum is wrong",
+    snprintf(words, sizeof words,
+             "block 3 at byte %zu is damaged: the checksum of the content is wrong",
              image_off(&image, 3));
     T_EQ(got.status, TTS_E_SYNTAX);
     T_STR_EQ(got.err.text, words);
@@ -243,8 +244,9 @@ T_TEST(behind_damage_nothing_is_read)
         count += item.kind != TTS_ITEM_NAME;
     T_TRUE(count > 0 && count < before);
     T_EQ(status, TTS_E_SYNTAX);
-    T_TRUE(strstr(err.text,
-                  "block 1 at byte 8192 is damaged: the checksum of its header is wrong"));
+    T_TRUE(
+        strstr(err.text,
+               "block 1 at byte 8192 is damaged: the checksum of the block header is wrong"));
     T_EQ(tts_recfile_next(file, &item, &again), TTS_E_SYNTAX);
     T_STR_EQ(err.text, again.text);
     tts_recfile_close(file);
@@ -279,13 +281,15 @@ T_TEST(blocks_that_are_missing_or_out_of_order_are_noticed)
     image_write(&image, path);
     got = gist_of_file(path);
     T_TRUE(got.status == TTS_E_SYNTAX && got.count > 0);
-    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: the block number"));
+    T_TRUE(strstr(got.err.text,
+                  "block 1 at byte 8192 is damaged: the block has number 2, expected 1"));
     gist_done(&got);
     memcpy(image.bytes + second, image.bytes + image_off(&image, 0), PLACE);
     image_write(&image, path);
     got = gist_of_file(path);
     T_TRUE(got.status == TTS_E_SYNTAX && got.count > 0);
-    T_TRUE(strstr(got.err.text, "block 1 at byte 8192 is damaged: the block number"));
+    T_TRUE(strstr(got.err.text,
+                  "block 1 at byte 8192 is damaged: the block has number 0, expected 1"));
     gist_done(&got);
     memcpy(image.bytes + second, kept, PLACE);
     image_write(&image, path);
@@ -302,7 +306,7 @@ T_TEST(events_that_are_missing_at_the_end_are_noticed)
     image_end(&image);
     image.state.events++;
     image_state(&image, TTS_REC_ENDED);
-    check_ends(written(&image), &all, ITEMS, "but its last event should be");
+    check_ends(written(&image), &all, ITEMS, "but the last event should be");
     /* A file that was not ended does not hold its number of blocks. */
     image_state(&image, TTS_REC_RECORDING);
     check_file(written(&image), &all);
@@ -384,7 +388,7 @@ T_TEST(what_is_no_recording_is_refused_with_words)
     write_file(path, "", 0);
     check_refused(path, TTS_E_SYNTAX, "not a recording");
     write_file(path, TTS_REC_MAGIC "more", 12);
-    check_refused(path, TTS_E_SYNTAX, "inside its header of 4096 bytes");
+    check_refused(path, TTS_E_SYNTAX, "inside the header of 4096 bytes");
     check_refused(t_scratch("nothing"), TTS_E_IO, "no such file");
     check_refused("/", TTS_E_IO, "is a directory");
     check_refused("/dev/null", TTS_E_IO, "not a regular file");

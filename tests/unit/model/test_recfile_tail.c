@@ -255,7 +255,7 @@ T_TEST(events_that_are_missing_when_it_has_ended_are_noticed)
     tail_sync(&tail);
     tail_catch_up(&tail);
     T_EQ(tail.got.status, TTS_E_SYNTAX);
-    T_TRUE(strstr(tail.got.err.text, "but its last event should be"));
+    T_TRUE(strstr(tail.got.err.text, "but the last event should be"));
     tail_done(&tail);
 }
 

@@ -111,7 +111,7 @@ T_TEST(a_wrong_value_is_an_error_where_it_was_set)
     T_TRUE(held.train.notes.error.path == NULL);
     error = load_fails("m.yaml", "transformer_config: {model_type: gpt2,\n num_heads: 7}",
                        TTS_E_RANGE);
-    T_STR_EQ(error->text, "'num_heads' must divide embedding_dim, which is 384, but is 7");
+    T_STR_EQ(error->text, "'num_heads' must divide 'embedding_dim' (384), but is 7");
     T_EQ(error->line, 2);
 }
 

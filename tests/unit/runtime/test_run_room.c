@@ -59,7 +59,7 @@ static uint64_t runs_out(const struct tts_workload *workload, enum tts_mode mode
         enum tts_status status = tts_workload_run(workload, device, NULL, &heap.alloc, &err);
         T_EQ(status, heap.failed > 0 ? TTS_E_NOMEM : TTS_OK);
         if (heap.failed > 0)
-            T_TRUE(err.status == TTS_E_NOMEM && says(&err, "out of memory"));
+            T_TRUE(err.status == TTS_E_NOMEM && says(&err, "the host has too little memory"));
         is_empty(device);
         tts_device_free(device);
         T_TRUE(heap_is_settled(&heap));

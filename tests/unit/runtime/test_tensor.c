@@ -185,7 +185,7 @@ T_TEST(a_failure_without_words_has_those_of_its_status)
     struct rig rig;
     rig_open(&rig);
     tts_runtime_fail(&rig.ag.rt, TTS_E_NOMEM, NULL);
-    T_STR_EQ(rig.ag.rt.error.text, tts_status_text(TTS_E_NOMEM));
+    T_STR_EQ(rig.ag.rt.error.text, "the host has too little memory");
     T_EQ(rig.ag.rt.error.status, TTS_E_NOMEM);
     tts_autograd_release(&rig.ag);
     tts_device_free(rig.device);

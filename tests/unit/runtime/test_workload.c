@@ -644,9 +644,14 @@ T_TEST(what_cannot_be_run_is_named)
     REFUSES(w.model.sequence = huge - 31, TTS_FIELD_SEQUENCE, TTS_E_RANGE, "2^63");
     REFUSES(w.model.vocabulary = 0, TTS_FIELD_VOCABULARY, TTS_E_INVALID, "must be from 1 to");
     REFUSES(w.model.mlp_width = 33, TTS_FIELD_MLP_WIDTH, TTS_E_INVALID, "multiple of 32");
-    REFUSES(w.tensor_parallel = 2, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID, "recipe v1");
+    REFUSES(w.tensor_parallel = 2, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID,
+            "is not modelled in recipe 'v1'");
     REFUSES(w.recipe = TTS_RECIPE_MAY, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID,
-            "recipe 'may'");
+            "must be more than 1, because recipe 'may' is for tensor parallel runs");
+    REFUSES(w.recipe = TTS_RECIPE_MAY_CPP, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID,
+            "because recipe 'may-c++' is for tensor parallel runs");
+    REFUSES((w.recipe = TTS_RECIPE_V1_PYTHON, w.tensor_parallel = 2), TTS_FIELD_TENSOR_PARALLEL,
+            TTS_E_INVALID, "is not modelled in recipe 'v1-python'");
     REFUSES(w.data_parallel = huge, TTS_FIELD_DATA_PARALLEL, TTS_E_INVALID, "1 to 1024");
     REFUSES(w.tensor_parallel = 8, TTS_FIELD_TENSOR_PARALLEL, TTS_E_INVALID,
             "the number of groups");
@@ -657,7 +662,7 @@ T_TEST(what_cannot_be_run_is_named)
             "tensor parallel");
     REFUSES(w.optimizer.kahan = true, TTS_FIELD_OPTIMIZER, TTS_E_INVALID, "Kahan");
     REFUSES(w.optimizer.kind = TTS_OPTIMIZER_ADAMW_FULL_PRECISION, TTS_FIELD_OPTIMIZER,
-            TTS_E_INVALID, "not available in recipe v1");
+            TTS_E_INVALID, "not available in recipe 'v1'");
     REFUSES((w.model.width = w.model.heads = 32 * 1024 * 1024, w.model.heads = 1024 * 1024,
              w.model.groups = 1024 * 1024, w.model.sequence = 32),
             TTS_FIELD_WIDTH, TTS_E_RANGE, "2^63");

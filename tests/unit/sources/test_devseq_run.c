@@ -127,7 +127,7 @@ T_TEST(what_the_device_cannot_take_ends_the_run)
     expect_refusal(rig, "free trace 0", TTS_E_NOT_FOUND, "'n150' has no TRACE");
     expect_refusal(rig, "room 8-0", TTS_E_INVALID, "core 8-0 is outside the grid of 'n150'");
     expect_refusal(rig, "cb 8 cores=0-8", TTS_E_INVALID,
-                   "core range [0-8 - 0-8] is not inside the compute grid (grid 8x8)");
+                   "core range 0-8..0-8 is not inside the compute grid (grid 8x8)");
     expect_refusal(rig, "cb 8 cores=0-0 offset=1", TTS_E_SYNTAX, "'offset=' needs 'on='");
     expect_refusal(rig, "kernel 18446744073709551615", TTS_E_RANGE,
                    "the size of the kernel binary does not fit in 64 bits");

@@ -307,14 +307,14 @@ T_TEST(what_is_no_result_is_refused)
             "is not a result of ttscope (--json)");
     refused("{\"schema\": {\"name\": \"ttscope.fit\", \"version\": 2}, \"phases\": [{}]}",
             TTS_E_INVALID, 0,
-            "has a newer version of 'ttscope.fit' than this ttscope can read");
+            "has version 2 of schema 'ttscope.fit', but this ttscope reads versions up to 1");
     static const char *const versions[] = {"2.0", "1.5", "-1", "\"1\"", "null", "[1]", "1e3"};
     for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++) {
         char text[120];
         snprintf(text, sizeof text,
                  "{\"schema\": {\"name\": \"ttscope.fit\", \"version\": %s}, \"phases\": [{}]}",
                  versions[i]);
-        refused(text, TTS_E_INVALID, 0, "cannot read the version of its schema 'ttscope.fit'");
+        refused(text, TTS_E_INVALID, 0, "cannot read the version of the schema 'ttscope.fit'");
     }
     refused("{" FIT "}", TTS_E_NOT_FOUND, 0,
             "a result of schema 'ttscope.fit' has no phases to compare");

@@ -239,8 +239,8 @@ T_TEST(what_has_no_run_is_refused)
 {
     refused(file_of(""), TTS_E_NOT_FOUND, "is empty");
     refused(file_of("hello\n"), TTS_E_NOT_FOUND,
-            "not a log with a memory summary, a recording, a graph trace or a result saved "
-            "with '--json'");
+            "the file is none of these: a log with a memory summary, a recording, a graph "
+            "trace, a result saved with '--json'");
     refused(file_of("{\"schema\": {\"name\": \"ttscope.pack\"}}"), TTS_E_NOT_FOUND,
             "a result of schema 'ttscope.pack' has no phases to compare");
     refused(file_of("[]"), TTS_E_SYNTAX, "not a graph trace: the file has no node");
@@ -251,7 +251,7 @@ T_TEST(what_has_no_run_is_refused)
             TTS_E_NOT_FOUND, "has no event");
     refused(file_of("[1,0] nothing\n"), TTS_E_SYNTAX,
             "not a graph trace: the first element is not a node");
-    refused(file_of(LOG_HEAD), TTS_E_NOT_FOUND, "its memory summary has no phase");
+    refused(file_of(LOG_HEAD), TTS_E_NOT_FOUND, "the memory summary has no phase");
     refused("/", TTS_E_IO, "cannot read '/': is a directory");
     refused("/no/such", TTS_E_IO, "cannot read '/no/such': no such file or directory");
     struct tts_error err = {0};

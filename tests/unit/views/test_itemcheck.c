@@ -37,21 +37,21 @@ T_TEST(events_have_the_next_number)
     struct tts_item item = item_of(&check, TTS_ITEM_EVENT);
     item.seq = 0;
     refuses(&check, item,
-            "the events are out of order: event 0 comes directly "
+            "damaged recording: the events are out of order: event 0 comes directly "
             "after event 0");
     item.seq = UINT64_C(1) << 47;
     refuses(&check, item,
-            "the events are out of order: event 140737488355328 "
+            "damaged recording: the events are out of order: event 140737488355328 "
             "comes directly after event 0");
     check.seq = 1000;
     T_TRUE(passes(&check, TTS_ITEM_EVENT));
     item.seq = 1001;
     refuses(&check, item,
-            "the events are out of order: event 1001 comes "
+            "damaged recording: the events are out of order: event 1001 comes "
             "directly after event 1001");
     item.seq = 1003;
     refuses(&check, item,
-            "the events are out of order: event 1003 comes "
+            "damaged recording: the events are out of order: event 1003 comes "
             "directly after event 1001");
 }
 
@@ -62,21 +62,20 @@ T_TEST(what_cannot_be_is_refused)
     item.event.kind = TTS_EVENT_OP_BEGIN;
     item.event.name = "x";
     item.event.name_len = 1;
-    refuses(&check, item, "an operation begins without a name");
+    refuses(&check, item, "damaged recording: an operation begins without a name");
     item = item_of(&check, TTS_ITEM_CHIP);
     item.mesh = item.device;
-    refuses(&check, item, "device 1 cannot be its own mesh");
+    refuses(&check, item, "damaged recording: device 1 cannot be its own mesh");
     item = item_of(&check, TTS_ITEM_CUT);
     item.capture = 0;
-    refuses(&check, item,
-            "a capture has number 0, or a phase of a capture has a name that is too long");
+    refuses(&check, item, "damaged recording: a capture has number 0, expected 1 or more");
     item = item_of(&check, TTS_ITEM_CUT);
     item.name_len = TTS_PHASE_NAME_MAX + 1;
     refuses(&check, item,
-            "a capture has number 0, or a phase of a capture has a name that is too long");
+            "damaged recording: the name of a phase has 256 bytes, but the maximum is 255");
     item.kind = (enum tts_item_kind)TTS_ITEM_KINDS;
     check.in_keyframe = true; /* so that the item is allowed at this place */
-    refuses(&check, item, "the recording has an item of the unknown kind 14");
+    refuses(&check, item, "damaged recording: an entry has the unknown kind 14");
 }
 
 T_TEST(events_and_what_lived_are_checked_like_any)
@@ -98,7 +97,9 @@ T_TEST(events_and_what_lived_are_checked_like_any)
     T_TRUE(tts_itemcheck_pass(&check, &item, &err) != TTS_OK);
     item = item_of(&check, TTS_ITEM_PART);
     item.event.kind = TTS_EVENT_ALLOC;
-    refuses(&check, item, "an entry of a list of live buffers has an impossible kind");
+    refuses(&check, item,
+            "damaged recording: a keyframe has an entry of kind 0, expected a circular buffer, "
+            "dataflow buffer or scratchpad (3 to 5)");
 }
 
 T_TEST(parts_of_keyframes_have_their_place)
@@ -106,14 +107,15 @@ T_TEST(parts_of_keyframes_have_their_place)
     struct tts_itemcheck check = {0};
     for (int kind = TTS_ITEM_LIVE; kind < TTS_ITEM_KINDS; kind++)
         refuses(&check, item_of(&check, (enum tts_item_kind)kind),
-                "an entry of a list of live buffers is outside such a list");
+                "damaged recording: an entry of a keyframe is outside any keyframe");
     T_TRUE(passes(&check, TTS_ITEM_KEYFRAME));
     static const enum tts_item_kind outside[] = {TTS_ITEM_EVENT,    TTS_ITEM_BEGIN,
                                                  TTS_ITEM_CUT,      TTS_ITEM_END,
                                                  TTS_ITEM_KEYFRAME, TTS_ITEM_SAMPLE};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
-        refuses(&check, item_of(&check, outside[i]),
-                "an event, a phase or another list is inside a list of live buffers");
+        refuses(
+            &check, item_of(&check, outside[i]),
+            "damaged recording: an event, a phase or another keyframe is inside a keyframe");
     T_TRUE(passes(&check, TTS_ITEM_NAME));
     T_TRUE(passes(&check, TTS_ITEM_KEYFRAME_END));
     T_TRUE(passes(&check, TTS_ITEM_EVENT));

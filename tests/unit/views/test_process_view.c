@@ -40,7 +40,7 @@ T_TEST(each_process_has_a_row_and_unknown_cells_have_no_number)
         "\n"
         "Device 0, Id: 7\n"
         "\n"
-        "hidden: the process is alive but cannot be seen from here\n"
+        "hidden: the process is alive, but ttscope cannot see the process\n"
         "   - a process outside this container has the chip open; ttscope cannot see this\n"
         "     process from inside the container\n");
     tts_liveframe_release(&frame);
