@@ -145,7 +145,7 @@ static void set_holder_caveats(struct tts_livedevice *device, const struct tts_s
 }
 
 static const char damaged_text[] =
-    "the memory region is damaged: its counters exceed the memory of any device";
+    "the memory region is damaged: the counters exceed the memory of any device";
 
 /* Says why a region cannot be read. */
 static void set_unreadable(struct tts_livedevice *device, const struct tts_seenregion *region)

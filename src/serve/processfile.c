@@ -233,7 +233,7 @@ enum tts_status tts_processfile_new(const struct tts_processfile_config *config,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_processfile *file = alloc->alloc(alloc->ctx, sizeof *file);
     if (!file)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for a recording");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for a recording");
     memset(file, 0, sizeof *file);
     file->alloc = alloc;
     file->enc.op = no_op;

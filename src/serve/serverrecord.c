@@ -345,7 +345,7 @@ static enum tts_status prepare_record(struct tts_serverrecord *record,
     record->queue = alloc->alloc(alloc->ctx, record->queue_max * sizeof *record->queue);
     record->processes = alloc->alloc(alloc->ctx, record->files_max * sizeof *record->processes);
     if (!record->queue || !record->processes)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the recordings");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the recordings");
     int reason = pthread_create(&record->thread, NULL, write_recordings, record);
     if (reason != 0)
         return tts_error_set_errno(err, TTS_E_IO, reason,
@@ -360,7 +360,7 @@ enum tts_status tts_serverrecord_open(const struct tts_serverrecord_config *conf
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_serverrecord *record = alloc->alloc(alloc->ctx, sizeof *record);
     if (!record)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the recordings");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the recordings");
     memset(record, 0, sizeof *record);
     record->alloc = alloc;
     record->dir_fd = -1;

@@ -178,7 +178,7 @@ static enum tts_status make_result_room(struct clean_work *work, struct tts_erro
     work->done = alloc->alloc(alloc->ctx, (work->done_count + 1) * sizeof *work->done);
     work->gone = alloc->alloc(alloc->ctx, (work->gone_count + 1) * sizeof *work->gone);
     if (!work->done || !work->gone)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     memset(work->done, 0, (work->done_count + 1) * sizeof *work->done);
     memset(work->gone, 0, (work->gone_count + 1) * sizeof *work->gone);
     return TTS_OK;

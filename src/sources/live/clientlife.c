@@ -143,7 +143,8 @@ static enum tts_status find_insides(struct tts_clientlife *life, struct tts_live
     life->count = 0;
     enum tts_status status = list_insides(life, view, &has_new);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory for the programs of other namespaces");
+        return tts_error_set(err, status,
+                             TTS_TEXT_NOMEM " for the programs of other namespaces");
     status = add_insides(life, procs, view, &has_left, err);
     if (status != TTS_OK || count_unfound(life) == 0)
         return status;

@@ -124,7 +124,7 @@ enum tts_status tts_clientstore_open(const char *root, const struct tts_alloc *a
     size_t root_len = strlen(root);
     struct tts_clientstore *store = alloc->alloc(alloc->ctx, sizeof *store + root_len + 1);
     if (!store)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the regions of programs");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the regions of programs");
     memset(store, 0, sizeof *store);
     store->alloc = alloc;
     store->root_len = root_len;
@@ -801,7 +801,7 @@ enum tts_status tts_clientstore_read(struct tts_clientstore *store, struct tts_h
     if (dir)
         closedir(dir);
     if (status != TTS_OK)
-        return tts_error_set(err, status, "out of memory for the regions of programs");
+        return tts_error_set(err, status, TTS_TEXT_NOMEM " for the regions of programs");
     return TTS_OK;
 }
 
@@ -839,7 +839,7 @@ static enum tts_status list_kept_buffers(struct tts_clientstore *store, struct k
     unsigned char changing[32];
     int sys_errno = 0;
     if (make_copy_room(store, kept->file.header.device_slots) != TTS_OK)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the regions of programs");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the regions of programs");
     /* The header of the last read stays, so that the next read sees each change. */
     struct tts_clientfile now = kept->file;
     struct tts_clientregion_device *devices = copied_devices(store);

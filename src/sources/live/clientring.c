@@ -49,7 +49,7 @@ enum tts_status tts_clientring_open(const char *path, const struct tts_alloc *al
     if (file.header.event_slots == 0)
         status = tts_error_set(err, TTS_E_SYNTAX, "region '%s' has no ring of events", path);
     else if (!(ring = alloc->alloc(alloc->ctx, sizeof *ring)))
-        status = tts_error_set(err, TTS_E_NOMEM, "out of memory for the events of a program");
+        status = tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the events of a program");
     if (status != TTS_OK) {
         tts_clientfile_close(&file);
         return status;
