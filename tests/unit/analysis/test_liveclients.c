@@ -416,7 +416,9 @@ T_TEST(events_that_a_program_missed_are_told)
     client->unknown_frees = 1;
     T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_UNKNOWN_FREES);
     view.clients_left_out = 6;
+    view.clients[0].views_left_out = 2;
     judge();
+    T_EQ(frame.left_out, 2);
     T_EQ(frame.processes_left_out, 6);
     end_host();
 }
