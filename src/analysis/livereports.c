@@ -707,7 +707,7 @@ enum tts_status tts_livereports_add(const struct tts_hostview *view,
         use_logs(&frame->devices[i]);
     if (add_all_reports(view, frame) != TTS_OK)
         return TTS_E_NOMEM;
-    for (size_t i = 0; i < frame->device_count; i++)
+    for (size_t i = 0; view->view_count > 0 && i < frame->device_count; i++)
         use_clients(&frame->devices[i]);
     return TTS_OK;
 }
