@@ -654,6 +654,8 @@ static void set_client_caveats(struct tts_livedevice *device, const struct clien
         for (int pool = 0; view && pool < TTS_POOLS; pool++)
             if (!has_pool_report(view, pool) && view->counted_bytes[pool] > 0)
                 device->caveats |= TTS_CAVEAT_LOGICAL;
+        if (client && client->private_of != 0)
+            device->caveats |= TTS_CAVEAT_PRIVATE;
         if (client && client->dropped > 0)
             device->caveats |= TTS_CAVEAT_DROPPED;
         if (client && client->unlisted > 0)

@@ -413,6 +413,9 @@ T_TEST(events_that_a_program_missed_are_told)
     client->unlisted = 1;
     T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_UNLISTED);
     client->unlisted = 0;
+    client->private_of = 300;
+    T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_PRIVATE);
+    client->private_of = 0;
     client->unknown_frees = 1;
     T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_UNKNOWN_FREES);
     view.clients_left_out = 6;
