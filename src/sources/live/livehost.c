@@ -190,6 +190,15 @@ static bool add_shm_dir(struct shm_list *list, uint64_t device, uint64_t inode)
     return true;
 }
 
+/* Returns whether a directory is the /dev/shm of this process although `root` stands for another
+ * host, as in tests. Programs that publish there are no part of the other host. */
+static bool is_foreign_shm(const struct tts_livehost *host, uint64_t device, uint64_t inode)
+{
+    struct stat info;
+    return host->root_len > 0 && stat("/dev/shm", &info) == 0 && info.st_dev == device &&
+           info.st_ino == inode;
+}
+
 /* Reads the regions in directories /dev/shm that only holders of chips see. Most holders see
  * the /dev/shm of the host. */
 static enum tts_status add_private_regions(struct tts_livehost *host, struct tts_hostview *view,
@@ -213,7 +222,7 @@ static enum tts_status add_private_regions(struct tts_livehost *host, struct tts
         process->shm_errno = tts_liveprocs_shm(host->procs, process->pid, &device, &inode);
         if (process->shm_errno != 0 || !add_shm_dir(&list, device, inode))
             continue;
-        if (host->private_count < DIRECTORIES_MAX)
+        if (host->private_count < DIRECTORIES_MAX && !is_foreign_shm(host, device, inode))
             host->privates[host->private_count++] = process->pid;
         status = tts_regions_read(view, host->root, process->pid, &host->regions, err);
     }
