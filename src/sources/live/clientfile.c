@@ -17,7 +17,7 @@ enum {
 
 /* --- the header ------------------------------------------------------------------------- */
 
-static bool is_power_of_two(uint32_t number)
+static bool is_ring_size(uint32_t number)
 {
     return (number & (number - 1)) == 0;
 }
@@ -31,8 +31,7 @@ static bool are_parts_inside(const struct tts_clientregion_header *header, uint6
     if (header->device_slots > TTS_CLIENTREGION_DEVICES_MAX ||
         header->op_slots > TTS_CLIENTREGION_OPS_MAX ||
         header->buffer_slots > TTS_CLIENTREGION_BUFFERS_MAX ||
-        header->event_slots > TTS_CLIENTREGION_EVENTS_MAX ||
-        !is_power_of_two(header->event_slots))
+        header->event_slots > TTS_CLIENTREGION_EVENTS_MAX || !is_ring_size(header->event_slots))
         return false;
     if (header->file_bytes > size || header->events_off > header->file_bytes ||
         header->buffers_off > header->events_off || header->ops_off > header->buffers_off)
