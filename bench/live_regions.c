@@ -175,7 +175,7 @@ static void put_program_buffer(struct tts_clientwriter *writer, uint32_t slot)
 }
 
 /* Reads all regions once. Marks the programs as live, because they have no processes. */
-static double read_regions(struct tts_clientstore *store, struct tts_hostview *view)
+static double read_programs(struct tts_clientstore *store, struct tts_hostview *view)
 {
     double start = churn_now_ns();
     tts_hostview_reset(view);
@@ -194,7 +194,7 @@ static double read_regions(struct tts_clientstore *store, struct tts_hostview *v
     return ns;
 }
 
-static double judge_regions(const struct tts_hostview *view, struct tts_liveframe *frame)
+static double judge_programs(const struct tts_hostview *view, struct tts_liveframe *frame)
 {
     double start = churn_now_ns();
     if (tts_liveowners_judge(view, frame, NULL) != TTS_OK)
@@ -218,7 +218,7 @@ static double own_memory_mib(void)
     return kib / 1024;
 }
 
-static void measure_host(void)
+static void measure_programs(void)
 {
     static struct tts_clientwriter writers[PROGRAMS];
     static double same[READS], changed[READS], judged[READS];
@@ -235,15 +235,15 @@ static void measure_host(void)
     double memory = own_memory_mib();
     if (tts_clientstore_open(root, NULL, &store, NULL) != TTS_OK)
         churn_die("out of memory");
-    double first = read_regions(store, &view);
-    judge_regions(&view, &frame);
+    double first = read_programs(store, &view);
+    judge_programs(&view, &frame);
     memory = own_memory_mib() - memory;
     for (int r = 0; r < READS; r++) {
-        same[r] = read_regions(store, &view);
-        judged[r] = judge_regions(&view, &frame);
+        same[r] = read_programs(store, &view);
+        judged[r] = judge_programs(&view, &frame);
         for (uint32_t i = 0; i < PROGRAMS; i++)
             put_program_buffer(&writers[i], BUFFERS - 1);
-        changed[r] = read_regions(store, &view);
+        changed[r] = read_programs(store, &view);
     }
     print_region_value("regions_first_read", first / 1e3, "us");
     print_region_value("regions_same_read", median_ns(same, READS) / 1e3, "us");
@@ -261,6 +261,6 @@ void measure_live_regions(void)
 {
     make_regions_root();
     measure_rings();
-    measure_host();
+    measure_programs();
     remove_regions_root();
 }
