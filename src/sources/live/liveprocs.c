@@ -361,13 +361,22 @@ void tts_liveprocs_defer_users(struct tts_liveprocs *procs)
     procs->defers_users = true;
 }
 
-const char *tts_liveprocs_user(struct tts_liveprocs *procs, uint32_t uid)
+/* Returns the name of a user that was looked up before, or NULL. */
+static const char *find_known_user(const struct tts_liveprocs *procs, uint32_t uid)
 {
     for (size_t i = 0; i < procs->user_count; i++)
         if (procs->users[i].uid == uid)
             return procs->users[i].name;
+    return NULL;
+}
+
+const char *tts_liveprocs_user(struct tts_liveprocs *procs, uint32_t uid)
+{
     char memory[USER_BYTES];
     struct passwd entry, *found = NULL;
+    const char *known = find_known_user(procs, uid);
+    if (known)
+        return known;
     if (procs->user_count == USERS_MAX)
         return "";
     struct liveuser *user = &procs->users[procs->user_count++];
@@ -442,6 +451,14 @@ static bool recheck_live_proc(const struct tts_liveprocs *procs, struct liveproc
                            is_renamed);
 }
 
+/* Sets the name of the user. If names are deferred, sets only a name that is known already. */
+static void set_proc_user(struct tts_liveprocs *procs, struct tts_seenprocess *seen)
+{
+    const char *name = procs->defers_users ? find_known_user(procs, seen->uid)
+                                           : tts_liveprocs_user(procs, seen->uid);
+    snprintf(seen->user, sizeof seen->user, "%s", name ? name : "");
+}
+
 /* Reads the facts that change rarely. Returns false if the number belongs to a thread. */
 static bool read_proc_facts(struct tts_liveprocs *procs, struct liveproc *proc, int dir_fd)
 {
@@ -451,9 +468,8 @@ static bool read_proc_facts(struct tts_liveprocs *procs, struct liveproc *proc, 
         return false;
     read_proc_command(dir_fd, &proc->seen);
     read_proc_namespace(dir_fd, &proc->seen);
-    if (proc->seen.uid_known && !procs->defers_users)
-        snprintf(proc->seen.user, sizeof proc->seen.user, "%s",
-                 tts_liveprocs_user(procs, proc->seen.uid));
+    if (proc->seen.uid_known)
+        set_proc_user(procs, &proc->seen);
     return true;
 }
 
@@ -526,6 +542,9 @@ enum tts_status tts_liveprocs_add(struct tts_liveprocs *procs, uint32_t pid,
         return tts_error_set(err, TTS_E_NOMEM, "out of memory for the list of processes");
     proc->refresh = procs->refresh;
     refresh_live_proc(procs, proc);
+    /* The name may have been looked up after the last refresh. */
+    if (procs->user_count > 0 && proc->seen.uid_known && !proc->seen.user[0])
+        set_proc_user(procs, &proc->seen);
     *seen = proc->seen;
     return TTS_OK;
 }
