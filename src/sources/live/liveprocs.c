@@ -70,8 +70,9 @@ struct tts_liveprocs {
     uint64_t refresh, now_ns;
     bool wants_nodes;
     bool defers_users;
-    uint64_t seed;  /* of the hashes */
-    bool is_procfs; /* else a directory of plain files */
+    bool has_unasked; /* a process of this refresh has a user that was never looked up */
+    uint64_t seed;    /* of the hashes */
+    bool is_procfs;   /* else a directory of plain files */
     bool boot_known;
     uint64_t boot_ns; /* time of the start of the kernel, since 1970 */
     uint64_t tick_ns; /* unit of the start time of a process */
@@ -189,6 +190,7 @@ void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool want
         if (procs->list[i].refresh != procs->refresh)
             remove_live_proc(procs, i);
     procs->refresh++;
+    procs->has_unasked = false;
     procs->now_ns = now_ns;
     procs->wants_nodes = wants_nodes;
     if (procs->proc_fd < 0)
@@ -359,6 +361,11 @@ static void read_proc_namespace(int dir_fd, struct tts_seenprocess *seen)
 void tts_liveprocs_defer_users(struct tts_liveprocs *procs)
 {
     procs->defers_users = true;
+}
+
+bool tts_liveprocs_has_unasked(const struct tts_liveprocs *procs)
+{
+    return procs->has_unasked;
 }
 
 /* Returns the name of a user that was looked up before, or NULL. */
@@ -543,8 +550,10 @@ enum tts_status tts_liveprocs_add(struct tts_liveprocs *procs, uint32_t pid,
     proc->refresh = procs->refresh;
     refresh_live_proc(procs, proc);
     /* The name may have been looked up after the last refresh. */
-    if (procs->user_count > 0 && proc->seen.uid_known && !proc->seen.user[0])
+    if (procs->defers_users && proc->seen.uid_known && !proc->seen.user[0]) {
         set_proc_user(procs, &proc->seen);
+        procs->has_unasked |= !find_known_user(procs, proc->seen.uid);
+    }
     *seen = proc->seen;
     return TTS_OK;
 }
