@@ -404,7 +404,10 @@ static bool check_region_counters(struct judge *judge, const struct region_sum *
         live[i] = is_left || dead > total ? 0 : total - dead;
     }
     bool is_damaged = find_damaged_pools(judge, device, live) != 0;
-    for (size_t i = 0; i < device->process_count; i++) {
+    /* No entry has more than all together. */
+    size_t suspects =
+        find_damaged_pools(judge, device, sum->owned.bytes) ? device->process_count : 0;
+    for (size_t i = 0; i < suspects; i++) {
         struct tts_counters *counters = &device->processes[i].counters;
         uint32_t damaged = find_damaged_pools(judge, device, counters->bytes);
         counters->known &= ~damaged;

@@ -52,19 +52,25 @@ static bool may_have_remote(const struct tts_seenchip *chip)
     return !chip->preset || strcmp(chip->preset, "n300") == 0;
 }
 
+static bool has_region(const struct owner_join *join, const struct tts_seenchip *chip)
+{
+    size_t i = 0;
+    while (i < join->view->region_count && join->places[i].chip != chip)
+        i++;
+    return i < join->view->region_count;
+}
+
 /* Returns the only region without a chip that fits a chip without a region, or NULL. */
 static struct tts_placedregion *find_region_of_chip(struct owner_join *join,
                                                     const struct tts_seenchip *chip)
 {
     struct tts_placedregion *found = NULL;
     struct tts_slotroom room;
-    if (!chip->holders_known || may_have_remote(chip))
+    if (!chip->holders_known || may_have_remote(chip) || has_region(join, chip))
         return NULL;
     tts_slotroom_find(join->view, chip, chip->asic_id, &room);
     for (size_t i = 0; i < join->view->region_count; i++) {
         struct tts_placedregion *at = &join->places[i];
-        if (at->chip == chip)
-            return NULL;
         if (at->chip || tts_chipid_is_simulated(at->region->id) ||
             !is_region_of_holders(join, at->region, &room))
             continue;

@@ -6,8 +6,7 @@
 
 /* The holders that fit an entry. */
 struct slot_match {
-    const struct tts_seenprocess *owner; /* the first; NULL: none fits */
-    unsigned place;                      /* of `owner` among the holders */
+    unsigned place; /* of the first that fits, if `count` is not 0 */
     uint32_t count;
     bool is_newer;   /* a holder fits, but uses a newer region of the chip */
     bool is_foreign; /* a holder fits, but the region belongs to another user */
@@ -84,6 +83,23 @@ static bool is_number_sure(const struct tts_seenregion *region, const struct tts
     return process->start_known && region->is_unix_time && slot->last_update_ns != 0;
 }
 
+enum holder_fit { FIT_NO, FIT_FOREIGN, FIT_NEWER, FIT_YES };
+
+/* Returns how the holder at `place` fits the slot. */
+static inline enum holder_fit fit_holder(const struct tts_hostview *view,
+                                         const struct tts_seenregion *region,
+                                         const struct tts_seenslot *slot,
+                                         const struct tts_slotroom *room, unsigned place)
+{
+    const struct tts_seenprocess *process = room->holders.processes[place];
+    if (!is_slot_of(view, region, slot, process))
+        return FIT_NO;
+    if (!can_open_region(region, process))
+        return FIT_FOREIGN;
+    return room->newer >> place & 1 && !is_number_sure(region, slot, process) ? FIT_NEWER
+                                                                              : FIT_YES;
+}
+
 static struct slot_match match_slot(const struct tts_hostview *view,
                                     const struct tts_seenregion *region,
                                     const struct tts_seenslot *slot,
@@ -92,18 +108,13 @@ static struct slot_match match_slot(const struct tts_hostview *view,
     struct slot_match match = {.count = 0};
     for (unsigned at = tts_chipholders_first(&room->holders, (uint32_t)slot->pid); at != 0;
          at = room->holders.next[at - 1]) {
-        const struct tts_seenprocess *process = room->holders.processes[at - 1];
-        if (!is_slot_of(view, region, slot, process))
+        enum holder_fit fit = fit_holder(view, region, slot, room, at - 1);
+        match.is_foreign |= fit == FIT_FOREIGN;
+        match.is_newer |= fit == FIT_NEWER;
+        if (fit != FIT_YES)
             continue;
-        if (!can_open_region(region, process)) {
-            match.is_foreign = true;
-        } else if (room->newer >> (at - 1) & 1 && !is_number_sure(region, slot, process)) {
-            match.is_newer = true;
-        } else {
-            match.place = match.owner ? match.place : at - 1;
-            match.owner = match.owner ? match.owner : process;
-            match.count++;
-        }
+        if (match.count++ == 0)
+            match.place = at - 1;
     }
     return match;
 }
@@ -112,7 +123,11 @@ uint32_t tts_slotroom_count(const struct tts_hostview *view,
                             const struct tts_seenregion *region,
                             const struct tts_seenslot *slot, const struct tts_slotroom *room)
 {
-    return match_slot(view, region, slot, room).count;
+    uint32_t count = 0;
+    for (unsigned at = tts_chipholders_first(&room->holders, (uint32_t)slot->pid); at != 0;
+         at = room->holders.next[at - 1])
+        count += fit_holder(view, region, slot, room, at - 1) == FIT_YES;
+    return count;
 }
 
 /* How sure it is that a process which is not a listed holder owns a slot. */
@@ -170,12 +185,13 @@ void tts_slotroom_judge(const struct tts_hostview *view, const struct tts_seenre
 {
     struct slot_match match = match_slot(view, region, slot, room);
     memccpy(out->name, slot->name, '\0', sizeof out->name);
-    if (match.owner) {
-        tts_liveprocess_set_facts(out, match.owner);
-        out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, match.owner);
+    if (match.count > 0) {
+        const struct tts_seenprocess *owner = room->holders.processes[match.place];
+        tts_liveprocess_set_facts(out, owner);
+        out->is_name_changed = slot->name[0] != '\0' && !is_same_name(slot, owner);
         out->shared_by = match.count;
         room->owners |= UINT64_C(1) << match.place;
-        if (is_proof_of_use(region, match.owner))
+        if (is_proof_of_use(region, owner))
             room->sure |= UINT64_C(1) << match.place;
     } else if (match.is_foreign) {
         /* A live process may not look dead because of a file of another user. */

@@ -142,11 +142,16 @@ static enum tts_status read_frame(struct top *top, struct tts_error *err)
     return status;
 }
 
+static bool shows_all_users(const struct top_options *options)
+{
+    return options->json || options->view == VIEW_PROCESSES;
+}
+
 /* Looks up the users of the processes that the view shows. */
 static void name_shown_users(struct top *top)
 {
     size_t most = 0;
-    if (top->options->json || top->options->view == VIEW_PROCESSES)
+    if (shows_all_users(top->options))
         most = SIZE_MAX;
     else if (top->options->view == VIEW_BLOCKS)
         most = TTS_LIVEVIEW_BLOCK_PROCESSES;
@@ -451,7 +456,8 @@ static int run_top(struct tts_job *job, void *values)
     int code = tts_livehost_arg_open(job->command, &top.host);
     if (code != TTS_EXIT_DONE)
         return code;
-    tts_livehost_defer_users(top.host);
+    if (!shows_all_users(options) || options->selection.pid_count > 0)
+        tts_livehost_defer_users(top.host);
     if (init_top(&top)) {
         tts_screen_open(&top.screen, !options->once && !options->json, NULL);
         code = run_frames(&top);

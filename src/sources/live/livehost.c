@@ -429,6 +429,8 @@ static void name_process_user(struct tts_livehost *host, struct tts_liveprocess 
 void tts_livehost_name_users(struct tts_livehost *host, struct tts_liveframe *frame,
                              size_t per_device)
 {
+    if (!tts_liveprocs_has_unasked(host->procs))
+        return; /* the processes of the frame have their names from the last read */
     for (size_t i = 0; i < frame->device_count; i++) {
         struct tts_livedevice *device = &frame->devices[i];
         for (size_t j = 0; j < device->process_count && j < per_device; j++)

@@ -70,8 +70,9 @@ struct tts_liveprocs {
     uint64_t refresh, now_ns;
     bool wants_nodes;
     bool defers_users;
-    uint64_t seed;  /* of the hashes */
-    bool is_procfs; /* else a directory of plain files */
+    bool has_unasked; /* a process of this refresh has a user that was never looked up */
+    uint64_t seed;    /* of the hashes */
+    bool is_procfs;   /* else a directory of plain files */
     bool boot_known;
     uint64_t boot_ns; /* time of the start of the kernel, since 1970 */
     uint64_t tick_ns; /* unit of the start time of a process */
@@ -189,6 +190,7 @@ void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool want
         if (procs->list[i].refresh != procs->refresh)
             remove_live_proc(procs, i);
     procs->refresh++;
+    procs->has_unasked = false;
     procs->now_ns = now_ns;
     procs->wants_nodes = wants_nodes;
     if (procs->proc_fd < 0)
@@ -363,13 +365,27 @@ void tts_liveprocs_defer_users(struct tts_liveprocs *procs)
     procs->defers_users = true;
 }
 
-const char *tts_liveprocs_user(struct tts_liveprocs *procs, uint32_t uid)
+bool tts_liveprocs_has_unasked(const struct tts_liveprocs *procs)
+{
+    return procs->has_unasked;
+}
+
+/* Returns the name of a user that was looked up before, or NULL. */
+static const char *find_known_user(const struct tts_liveprocs *procs, uint32_t uid)
 {
     for (size_t i = 0; i < procs->user_count; i++)
         if (procs->users[i].uid == uid)
             return procs->users[i].name;
+    return NULL;
+}
+
+const char *tts_liveprocs_user(struct tts_liveprocs *procs, uint32_t uid)
+{
     char memory[USER_BYTES];
     struct passwd entry, *found = NULL;
+    const char *known = find_known_user(procs, uid);
+    if (known)
+        return known;
     if (procs->user_count == USERS_MAX)
         return "";
     struct liveuser *user = &procs->users[procs->user_count++];
@@ -444,6 +460,14 @@ static bool recheck_live_proc(const struct tts_liveprocs *procs, struct liveproc
                            is_renamed);
 }
 
+/* Sets the name of the user. If names are deferred, sets only a name that is known already. */
+static void set_proc_user(struct tts_liveprocs *procs, struct tts_seenprocess *seen)
+{
+    const char *name = procs->defers_users ? find_known_user(procs, seen->uid)
+                                           : tts_liveprocs_user(procs, seen->uid);
+    snprintf(seen->user, sizeof seen->user, "%s", name ? name : "");
+}
+
 /* Reads the facts that change rarely. Returns false if the number belongs to a thread. */
 static bool read_proc_facts(struct tts_liveprocs *procs, struct liveproc *proc, int dir_fd)
 {
@@ -453,9 +477,8 @@ static bool read_proc_facts(struct tts_liveprocs *procs, struct liveproc *proc, 
         return false;
     read_proc_command(dir_fd, &proc->seen);
     read_proc_namespace(dir_fd, &proc->seen);
-    if (proc->seen.uid_known && !procs->defers_users)
-        snprintf(proc->seen.user, sizeof proc->seen.user, "%s",
-                 tts_liveprocs_user(procs, proc->seen.uid));
+    if (proc->seen.uid_known)
+        set_proc_user(procs, &proc->seen);
     return true;
 }
 
@@ -528,6 +551,11 @@ enum tts_status tts_liveprocs_add(struct tts_liveprocs *procs, uint32_t pid,
         return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the list of processes");
     proc->refresh = procs->refresh;
     refresh_live_proc(procs, proc);
+    /* The name may have been looked up after the last refresh. */
+    if (procs->defers_users && proc->seen.uid_known && !proc->seen.user[0]) {
+        set_proc_user(procs, &proc->seen);
+        procs->has_unasked |= !find_known_user(procs, proc->seen.uid);
+    }
     *seen = proc->seen;
     return TTS_OK;
 }

@@ -36,6 +36,8 @@ void tts_liveprocs_want_nodes(struct tts_liveprocs *procs);
  * shown.
  */
 void tts_liveprocs_defer_users(struct tts_liveprocs *procs);
+/* Returns whether a process was added in this refresh whose user was never looked up. */
+bool tts_liveprocs_has_unasked(const struct tts_liveprocs *procs);
 /* Returns the name of a user, borrowed until the end of `procs`; "" if the user has no name.
  * Asks the system once for each user: a name service on the network can block for seconds.
  * Users after the first 256 have no name. */

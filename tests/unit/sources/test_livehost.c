@@ -107,6 +107,8 @@ T_TEST(users_are_looked_up_only_for_processes_that_are_shown)
     T_STR_EQ(device->processes[2].user, "root");
     T_STR_EQ(device->processes[3].user, "");
     tts_liveframe_release(&frame);
+    look(); /* a name that was found stays */
+    T_STR_EQ(tts_hostview_process(&view, 50)->user, "root");
     end();
 }
 
