@@ -320,7 +320,7 @@ T_TEST(without_memory_there_is_no_file)
     heap_init(&heap);
     heap.fail_at = 1;
     T_EQ(tts_processfile_new(&config, &heap.alloc, &file, &err), TTS_E_NOMEM);
-    T_TRUE(!file && strstr(err.text, "out of memory"));
+    T_TRUE(!file && strstr(err.text, "too little memory"));
     heap.fail_at = 0;
     T_EQ(tts_processfile_new(&config, &heap.alloc, &file, &err), TTS_OK);
     tts_processfile_free(file);
