@@ -164,8 +164,9 @@ struct tts_seenclient {
     char file[TTS_HOSTVIEW_NAME_MAX + 32]; /* name of the file */
     uint32_t owner_uid;                    /* of the file */
     uint64_t file_bytes;
-    uint32_t pid;        /* as this process numbers it; 0: it cannot be seen from here */
-    uint32_t pid_inside; /* as the program numbers itself */
+    uint64_t device_no, inode; /* st_dev and st_ino of the file */
+    uint32_t pid;              /* as this process numbers it; 0: it cannot be seen from here */
+    uint32_t pid_inside;       /* as the program numbers itself */
     uint64_t start_ticks, namespace_id;
     char comm[TTS_HOSTVIEW_NAME_MAX];
     bool is_alive;    /* false: the file is a left-over of a process that has ended */

@@ -688,6 +688,8 @@ static void fill_client(const struct tts_clientstore *store, const struct keptre
     client->sys_errno = kept->sys_errno;
     client->owner_uid = kept->file.owner_uid;
     client->file_bytes = kept->file.file_bytes;
+    client->device_no = kept->file.device_no;
+    client->inode = kept->file.inode;
     client->pid_inside = kept->name.pid;
     client->start_ticks = kept->name.start_ticks;
     client->namespace_id = kept->name.namespace_id;
