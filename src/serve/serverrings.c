@@ -14,7 +14,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-enum { EVENTS = 2048, MS_NS = 1000 * 1000 };
+enum { EVENTS = 2048, STEP_EVENTS = 4 * EVENTS, LAST_READS = 64, MS_NS = 1000 * 1000 };
 
 /* A program that is followed. */
 struct followed {
@@ -36,6 +36,7 @@ struct tts_serverrings {
     size_t count, capacity;
     size_t turn; /* the ring that comes first in the next step */
     uint64_t instances;
+    uint64_t begin_ns; /* since 1970 */
     int epoll_fd, inotify_fd;
     struct tts_clientregion_event events[EVENTS];
 };
@@ -52,6 +53,7 @@ enum tts_status tts_serverrings_open(const char *directory, const struct tts_ser
     rings->alloc = alloc;
     rings->directory = directory;
     rings->sink = *sink;
+    rings->begin_ns = tts_clock_realtime_ns();
     rings->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     rings->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
     if (rings->epoll_fd < 0) {
@@ -163,28 +165,37 @@ static size_t read_ring(struct tts_serverrings *rings, struct followed *followed
     return status == TTS_OK ? count : 0;
 }
 
+/* Hands over the news of a ring, about `most` events. Returns their number. */
+static size_t follow_ring(struct tts_serverrings *rings, struct followed *followed,
+                          uint64_t now_ns, size_t most)
+{
+    bool has_ended = false;
+    size_t all = 0, count = 1;
+    for (; count > 0 && all < most; all += count)
+        count = read_ring(rings, followed, &has_ended);
+    uint32_t pause_ms = all > 0 ? TTS_SERVERRINGS_BUSY_MS : followed->pause_ms * 2;
+    followed->pause_ms =
+        pause_ms < TTS_SERVERRINGS_IDLE_MS ? pause_ms : TTS_SERVERRINGS_IDLE_MS;
+    followed->due_ns = has_ended ? UINT64_MAX : now_ns + followed->pause_ms * (uint64_t)MS_NS;
+    if (count > 0)
+        followed->due_ns = now_ns; /* there are more */
+    return all;
+}
+
 int tts_serverrings_step(struct tts_serverrings *rings, uint64_t now_ns)
 {
     uint64_t first_ns = UINT64_MAX;
-    bool has_ended;
+    size_t events = 0;
     for (size_t i = 0; i < rings->count; i++) {
         size_t at = (rings->turn + i) % rings->count;
         struct followed *followed = &rings->list[at];
-        if (followed->due_ns > now_ns) {
-            first_ns = followed->due_ns < first_ns ? followed->due_ns : first_ns;
-            continue;
-        }
-        size_t count = read_ring(rings, followed, &has_ended);
-        if (count == EVENTS) {
+        if (followed->due_ns <= now_ns)
+            events += follow_ring(rings, followed, now_ns, STEP_EVENTS / 2);
+        first_ns = followed->due_ns < first_ns ? followed->due_ns : first_ns;
+        if (events >= STEP_EVENTS) {
             rings->turn = at + 1; /* the sockets come first, then the other rings */
             return 0;
         }
-        uint32_t pause_ms = count > 0 ? TTS_SERVERRINGS_BUSY_MS : followed->pause_ms * 2;
-        followed->pause_ms =
-            pause_ms < TTS_SERVERRINGS_IDLE_MS ? pause_ms : TTS_SERVERRINGS_IDLE_MS;
-        followed->due_ns =
-            has_ended ? UINT64_MAX : now_ns + followed->pause_ms * (uint64_t)MS_NS;
-        first_ns = followed->due_ns < first_ns ? followed->due_ns : first_ns;
     }
     if (first_ns == UINT64_MAX)
         return -1;
@@ -237,6 +248,9 @@ static struct followed *follow_client(struct tts_serverrings *rings,
     snprintf(path, sizeof path, "%s/%s", rings->directory, client->file);
     if (tts_clientring_open(path, rings->alloc, &added.ring, NULL) != TTS_OK)
         return NULL;
+    /* Programs that began after the server are followed from their first event on. */
+    if (tts_clientring_header(added.ring)->begin_ns >= rings->begin_ns)
+        tts_clientring_rewind(added.ring);
     added.process =
         (struct tts_serverprocess){.instance = ++rings->instances | UINT64_C(1) << 62,
                                    .pid = client->pid,
@@ -256,8 +270,9 @@ static struct followed *follow_client(struct tts_serverrings *rings,
 static void end_followed(struct tts_serverrings *rings, struct followed *followed, bool is_dead)
 {
     bool has_ended = false;
-    while (!has_ended && read_ring(rings, followed, &has_ended) == EVENTS)
-        continue;
+    for (int i = 0; i < LAST_READS && !has_ended; i++)
+        if (read_ring(rings, followed, &has_ended) == 0)
+            break;
     if (is_dead)
         send_ring_event(rings, followed,
                         &(struct tts_serverevent){.kind = TTS_SERVEREVENT_DEATH,
