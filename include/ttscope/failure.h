@@ -67,7 +67,8 @@ TTS_API const char *tts_failure_kind_name(enum tts_failure_kind kind);
 
 enum { TTS_FAILURE_TEXT_MAX = 320 };
 
-/* Writes the message of the current runtime, word for word. Returns `out`. */
+/* Writes the message of the current runtime, word for word. If `banks` of a SPACE failure is 0,
+ * the details are unknown, and the message leaves them out. Returns `out`. */
 TTS_API const char *tts_failure_text(const struct tts_failure *failure,
                                      char out[TTS_FAILURE_TEXT_MAX]);
 

@@ -1579,6 +1579,9 @@ enum tts_status tts_whatif_item(struct tts_whatif *whatif, const struct tts_item
         if (__builtin_add_overflow(whatif->counts.missed, item->count, &whatif->counts.missed))
             whatif->counts.missed = UINT64_MAX;
         return TTS_OK;
+    case TTS_ITEM_SAMPLE:
+        whatif->counts.samples++;
+        return TTS_OK;
     case TTS_ITEM_LIVE:
         return add_before(whatif, item, err);
     case TTS_ITEM_KEYFRAME_END:

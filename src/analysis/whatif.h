@@ -105,6 +105,7 @@ struct tts_whatif_counts {
     uint64_t retried;
     uint64_t earlier; /* buffers that were live before the first event */
     uint64_t missed;  /* events that the recording lost */
+    uint64_t samples; /* counters, which have no single buffers and are not replayed */
 };
 void tts_whatif_get_counts(const struct tts_whatif *whatif, struct tts_whatif_counts *out);
 /* Returns the number of all failures. */

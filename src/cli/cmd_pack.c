@@ -39,7 +39,7 @@ struct pack {
     uint64_t seq;      /* sequence number of the last packed item */
     bool has_items;    /* at least one item was packed */
     bool cannot_write; /* writing the packed file failed */
-    bool has_figures;
+    bool has_figures, has_samples;
     bool is_damaged;
     bool lacks_start; /* the damage comes before the first item */
     struct tts_error damage;
@@ -140,6 +140,7 @@ static enum tts_status pack_item(void *ctx, const struct tts_item *item, struct 
         return status;
     pack->has_items = true;
     pack->events += item->kind == TTS_ITEM_EVENT;
+    pack->has_samples |= item->kind == TTS_ITEM_SAMPLE;
     pack->seq = item->seq;
     return TTS_OK;
 }
@@ -262,7 +263,7 @@ static enum tts_status store_figures(struct pack *pack, struct figures *figures,
 static enum tts_status add_figures(struct pack *pack, struct tts_error *err)
 {
     const struct tts_alloc *alloc = tts_alloc_libc();
-    if (pack->is_damaged || pack->events < FIGURES_EVENTS)
+    if (pack->is_damaged || pack->has_samples || pack->events < FIGURES_EVENTS)
         return TTS_OK;
     struct figures *figures = alloc->alloc(alloc->ctx, sizeof *figures);
     if (!figures)

@@ -354,6 +354,8 @@ static enum tts_status fold_item(struct tts_follow *f, const struct tts_item *it
         tts_fold_miss(f->fold);
         tts_oppath_forget(f->paths);
         return TTS_OK;
+    case TTS_ITEM_SAMPLE:
+        return TTS_OK;
     case TTS_ITEM_KEYFRAME:
     case TTS_ITEM_LIVE:
     case TTS_ITEM_PART:

@@ -3,6 +3,7 @@
  * is a plain value. The pointers in an item are valid until the next item. */
 #pragma once
 
+#include "model/sample.h"
 #include "ttscope/capture.h"
 #include "ttscope/event.h"
 
@@ -16,6 +17,7 @@ enum tts_item_kind {
     /* A capture ends after the CUT of its last phase, or is abandoned; sets capture. */
     TTS_ITEM_END,
     TTS_ITEM_MISSED, /* `count` events were dropped before they got a number */
+    TTS_ITEM_SAMPLE, /* counters of `device`; sets sample. No figure of events contains them */
     /* A keyframe is the whole state at one moment: KEYFRAME, then items of the next kinds, then
      * KEYFRAME_END. */
     TTS_ITEM_KEYFRAME, /* start of a keyframe after event `seq`, with `count` LIVE items */
@@ -56,6 +58,7 @@ struct tts_item {
     size_t name_len;
     uint64_t count;
     struct tts_live live; /* a buffer; its operation is in `op`, and live.op is not used */
+    const struct tts_sample *sample;
     /* For MISSED in a keyframe: number and total size of the buffers that the keyframe leaves
      * out. */
     uint64_t left_buffers, left_bytes;

@@ -26,7 +26,7 @@ struct tts_serverrecord_config {
 enum {
     TTS_SERVERRECORD_FILES = 128,
     TTS_SERVERRECORD_FILES_MAX = 1024,
-    TTS_SERVERRECORD_QUEUE = 1 << 15,
+    TTS_SERVERRECORD_QUEUE = 1 << 14,
     TTS_SERVERRECORD_QUEUE_MAX = 1 << 20,
 };
 

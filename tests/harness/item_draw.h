@@ -23,6 +23,8 @@ struct item_draw {
     size_t range_counts[DRAW_SETS];
     struct tts_failure failures[DRAW_ITEMS];
     size_t failure_count;
+    struct tts_sample samples[DRAW_ITEMS];
+    size_t sample_count;
 };
 
 static inline uint64_t draw_below(struct item_draw *draw, uint64_t n)
@@ -292,13 +294,25 @@ static inline void draw_moment(struct item_draw *draw, struct tts_item *item)
     }
 }
 
+/* Draws counters of a device: none, some or all of them. */
+static inline const struct tts_sample *draw_sample(struct item_draw *draw)
+{
+    struct tts_sample *sample = &draw->samples[draw->sample_count++ % DRAW_ITEMS];
+    uint64_t odds = draw_below(draw, 3);
+    *sample = (struct tts_sample){.period_ns = draw_number(draw)};
+    for (unsigned i = 0; i < TTS_SAMPLE_VALUES; i++)
+        if (odds == 2 || (odds == 1 && draw_chance(draw, 3)))
+            tts_sample_set(sample, i, draw_number(draw));
+    return sample;
+}
+
 static inline void draw_other(struct item_draw *draw, struct tts_item *item)
 {
     static const char name[300] = "step\n\377\0 7";
-    static const enum tts_item_kind kinds[] = {TTS_ITEM_NAME,    TTS_ITEM_CHIP, TTS_ITEM_BEGIN,
-                                               TTS_ITEM_CUT,     TTS_ITEM_END,  TTS_ITEM_MISSED,
-                                               TTS_ITEM_KEYFRAME};
-    item->kind = kinds[draw_below(draw, 7)];
+    static const enum tts_item_kind kinds[] = {
+        TTS_ITEM_NAME, TTS_ITEM_CHIP,   TTS_ITEM_BEGIN,  TTS_ITEM_CUT,
+        TTS_ITEM_END,  TTS_ITEM_MISSED, TTS_ITEM_SAMPLE, TTS_ITEM_KEYFRAME};
+    item->kind = kinds[draw_below(draw, 8)];
     item->device = draw_device(draw);
     item->mesh = (uint32_t)draw_number(draw);
     item->capture = (uint32_t)draw_number(draw);
@@ -306,6 +320,8 @@ static inline void draw_other(struct item_draw *draw, struct tts_item *item)
     item->name = name;
     item->name_len = draw_below(draw, 2) ? draw_below(draw, 12) : draw_below(draw, 256);
     item->op = draw->ops[draw_skewed(draw, DRAW_OPS)];
+    if (item->kind == TTS_ITEM_SAMPLE)
+        item->sample = draw_sample(draw);
     if (item->kind == TTS_ITEM_KEYFRAME)
         draw->in_keyframe = true;
 }

@@ -219,6 +219,9 @@ static inline void say_item(void *ctx, const struct tts_item *item, uint64_t tim
         else
             say(out, "missed %llu\n", (unsigned long long)item->count);
         break;
+    case TTS_ITEM_SAMPLE:
+        say(out, "sample d%u\n", item->device);
+        break;
     case TTS_ITEM_KEYFRAME:
         say(out, "keyframe %llu: %llu\n", (unsigned long long)item->seq,
             (unsigned long long)item->count);

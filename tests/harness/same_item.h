@@ -124,6 +124,14 @@ static inline bool same_live(const struct tts_live *a, const struct tts_live *b)
            a->seq == b->seq && a->device == b->device && a->pool == b->pool;
 }
 
+static inline bool same_sample(const struct tts_sample *a, const struct tts_sample *b)
+{
+    bool is_same = a->period_ns == b->period_ns && a->known == b->known;
+    for (unsigned i = 0; i < TTS_SAMPLE_VALUES; i++)
+        is_same &= !tts_sample_has(a, i) || a->values[i] == b->values[i];
+    return is_same;
+}
+
 /* Compares two items without their times. */
 static inline bool same_item(const struct tts_item *a, const struct tts_item *b)
 {
@@ -137,6 +145,8 @@ static inline bool same_item(const struct tts_item *a, const struct tts_item *b)
                (!has_thread || a->thread == b->thread);
     case TTS_ITEM_NAME:
         return same_op(&a->op, &b->op);
+    case TTS_ITEM_SAMPLE:
+        return a->device == b->device && same_sample(a->sample, b->sample);
     case TTS_ITEM_CHIP:
         return a->device == b->device && a->mesh == b->mesh;
     case TTS_ITEM_BEGIN:

@@ -60,7 +60,7 @@ struct export
     struct tts_eventfile *file;
     struct tts_eventpass pass;
     struct tts_progress progress;
-    uint64_t capacity_bytes[TTS_POOLS]; /* as in struct tts_timeline_config */
+    uint64_t bank_bytes[TTS_POOLS], banks[TTS_POOLS]; /* of the device; 0: unknown */
     /* The output. Its writers hold pointers into this struct, which must not move. */
     FILE *out;
     bool has_begun;
@@ -91,10 +91,14 @@ static enum tts_status begin_timeline(struct export *export, struct tts_error *e
     bool is_chrome = export->options->format == TO_CHROME;
     struct tts_timeline_config config = {
         .slots_max = (uint32_t) export->options->slots_max,
+        .l1_is_requested = export->about.l1_is_requested,
         .closes_at_end = is_chrome,
         .put = is_chrome ? tts_chrometrace_put : tts_perfetto_put,
         .ctx = is_chrome ? (void *)&export->chrome : (void *)&export->perfetto};
-    memcpy(config.capacity_bytes, export->capacity_bytes, sizeof config.capacity_bytes);
+    for (int i = 0; i < TTS_POOLS; i++) {
+        bool is_bank = tts_pool_is_l1((enum tts_pool)i) && !config.l1_is_requested;
+        config.capacity_bytes[i] = export->bank_bytes[i] * (is_bank ? 1 : export->banks[i]);
+    }
     return tts_timeline_new(&config, NULL, &export->timeline, err);
 }
 
@@ -107,6 +111,7 @@ static void describe_file(struct export *export, const struct tts_item *first)
     if (!recording)
         return;
     const struct tts_rec_header *header = &tts_recfile_info(recording)->header;
+    export->about.l1_is_requested = header->flags & TTS_REC_L1_REQUESTED;
     export->about.program = header->program;
     export->about.pid = header->pid;
     export->about.start_ns = header->start_ns;
@@ -119,6 +124,7 @@ static enum tts_status begin_output(struct export *export, const struct tts_item
 {
     describe_file(export, first);
     tts_eventrows_init(&export->rows, NULL);
+    export->rows.l1_is_requested = export->about.l1_is_requested;
     if (draws_timeline(export)) {
         enum tts_status status = begin_timeline(export, err);
         if (status != TTS_OK)
@@ -158,6 +164,12 @@ static enum tts_status write_export_item(struct export *export, const struct tts
         return status;
     if (draws_timeline(export))
         return tts_timeline_item(export->timeline, item, err);
+    if (item->kind == TTS_ITEM_SAMPLE) {
+        for (unsigned i = 0; i < TTS_SAMPLE_VALUES; i++)
+            if (tts_eventrow_sample(&export->rows.row, item, i))
+                write_export_row(export);
+        return TTS_OK;
+    }
     status = tts_eventrows_item(&export->rows, item, err);
     if (status == TTS_OK)
         write_export_row(export);
@@ -384,9 +396,10 @@ static int find_capacities(struct export *export)
     int code = tts_device_arg_resolve(&export->options->device, command, &chip);
     for (int i = 0; code == TTS_EXIT_DONE && i < TTS_POOLS; i++) {
         enum tts_pool pool = (enum tts_pool)i;
-        if (tts_chip_pool(&chip, pool, &layout, NULL) == TTS_OK)
-            export->capacity_bytes[i] =
-                layout.bank_bytes * (tts_pool_is_l1(pool) ? 1 : layout.banks);
+        if (tts_chip_pool(&chip, pool, &layout, NULL) == TTS_OK) {
+            export->bank_bytes[i] = layout.bank_bytes;
+            export->banks[i] = layout.banks;
+        }
     }
     return code;
 }

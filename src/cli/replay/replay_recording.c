@@ -1,4 +1,5 @@
 /* replay_recording.c: runs the allocations of a recording on another device. */
+#include "base/error.h"
 #include "base/outfile.h"
 #include "cli/command.h"
 #include "cli/message.h"
@@ -9,6 +10,7 @@
 #include "views/replay/whatif_view.h"
 #include "views/trace/itemcheck.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -214,6 +216,27 @@ static int failed(struct replay *replay, const struct tts_error *err)
     return TTS_EXIT_INPUT;
 }
 
+/* Says that samples are not replayed. Fails if the file has nothing else. */
+static enum tts_status check_samples(const struct replay *replay, struct tts_error *err)
+{
+    struct tts_whatif_counts counts;
+    tts_whatif_get_counts(replay->whatif, &counts);
+    if (counts.samples == 0)
+        return TTS_OK;
+    if (counts.events == 0 && counts.earlier == 0)
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "has samples only: samples cannot be replayed, because they do not "
+            "name single buffers ('ttscope show' and 'ttscope export' read "
+            "them)");
+    tts_message(command,
+                "note: %s: %" PRIu64 " sample%s not replayed: samples do not name "
+                "single buffers",
+                tts_message_path(replay->options->path), counts.samples,
+                counts.samples == 1 ? " is" : "s are");
+    return TTS_OK;
+}
+
 /* Runs the whole file on the chosen device, before any search for another size. Returns TTS_OK
  * if there is an answer to print. */
 static enum tts_status run_file(struct replay *replay, struct run *run, struct tts_error *err)
@@ -231,6 +254,8 @@ static enum tts_status run_file(struct replay *replay, struct run *run, struct t
         return status;
     if (status != TTS_OK)
         run->partial.damage = *err;
+    if (check_samples(replay, err) != TTS_OK)
+        return err->status;
     struct tts_recfile *recording = tts_eventfile_recording(run->file);
     if (recording) {
         replay->answer.before = tts_recfile_info(recording)->first_seq;

@@ -199,7 +199,10 @@ static int show_file(struct tts_job *job, struct tts_show *show)
                     tts_recfile_info(tts_eventfile_recording(show->file))->header.pid);
     if (!show->sum.stored && tts_eventscan_finish(&show->scan, &err) != TTS_OK)
         return fail_to_show(show, &err);
-    show->partial.core = &show->sum.whole->usage.core;
+    struct tts_recfile *recording = tts_eventfile_recording(show->file);
+    bool has_cores =
+        !recording || !(tts_recfile_info(recording)->header.flags & TTS_REC_L1_REQUESTED);
+    show->partial.core = has_cores ? &show->sum.whole->usage.core : NULL;
     tts_partial_list(&show->partial, show->file, &show->missing);
     if (!print_show_answer(job, show))
         return TTS_EXIT_INPUT;

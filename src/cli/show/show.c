@@ -30,6 +30,7 @@ static enum tts_status follow_show_item(struct tts_show *show, const struct tts_
                                         struct tts_error *err)
 {
     tts_partial_item(&show->partial, item);
+    tts_samplepeaks_item(&show->samples, item);
     enum tts_status status = tts_eventscan_item(&show->scan, item, err);
     if (status == TTS_OK || status == TTS_E_NOMEM || item->kind == TTS_ITEM_EVENT)
         return status;
@@ -103,6 +104,7 @@ static void set_recording_facts(struct tts_show *show, const struct tts_recfile_
     out->stop_reason = tts_partial_stop_text(&info->state, show->stop_reason);
     out->start_ns = info->header.start_ns;
     out->l1_is_unknown = info->header.flags & TTS_REC_DRAM_ONLY;
+    out->l1_is_requested = info->header.flags & TTS_REC_L1_REQUESTED;
 }
 
 static void set_graph_facts(const struct tts_graph *graph, struct tts_show_facts *out)
@@ -126,6 +128,7 @@ void tts_show_facts(struct tts_show *show, struct tts_show_facts *out)
         .pool = options->pool,
         .lists_all_phases = options->all,
         .sum = &show->sum,
+        .samples = &show->samples,
         .missing = &show->missing,
         .is_cut = partial->damage.status != TTS_OK,
         .gaps = gaps->count,

@@ -27,6 +27,7 @@ struct tts_show {
     struct tts_eventpass pass;
     struct tts_eventscan scan;
     struct tts_eventsummary sum;
+    struct tts_samplepeaks samples;
     struct tts_partial partial;
     struct tts_partial_notes missing;
     char stop_reason[TTS_PARTIAL_REASON_MAX];

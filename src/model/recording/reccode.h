@@ -45,6 +45,7 @@ enum tts_rec_mark {
     TTS_REC_MARK_ZERO = 13,
     TTS_REC_MARK_FREE_AHEAD = 14,
     TTS_REC_MARK_LEFT_OUT = 15,
+    TTS_REC_MARK_SAMPLE = 16,
 };
 
 /* Flags of a shape (recdec.h). The kind of the shape is in the bits above the flags. */

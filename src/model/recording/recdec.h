@@ -27,6 +27,7 @@ struct tts_recdec {
     uint32_t device;
     bool in_keyframe;
     struct tts_failure failure;
+    struct tts_sample sample; /* of the last item of this kind */
     /* Whether each slot is defined. */
     bool has_shape[TTS_REC_SHAPES], has_name[TTS_REC_NAMES], has_ranges[TTS_REC_RANGES];
     struct tts_recdec_shape shapes[TTS_REC_SHAPES];

@@ -144,6 +144,26 @@ static bool read_left_out(struct tts_recdec_in *in, struct tts_item *out)
     return true;
 }
 
+static bool read_sample(struct tts_recdec_in *in, struct tts_item *out)
+{
+    struct tts_sample sample = {0};
+    const uint64_t all = (UINT64_C(1) << TTS_SAMPLE_VALUES) - 1;
+    uint64_t known;
+    if (!tts_recdec_varint(in, &sample.period_ns) ||
+        !tts_recdec_bounded(in, all, "set of known values", &known))
+        return false;
+    for (unsigned i = 0; i < TTS_SAMPLE_VALUES; i++)
+        if (known >> i & 1 && !tts_recdec_bounded(in, TTS_SAMPLE_VALUE_MAX, "value of a sample",
+                                                  &sample.values[i]))
+            return false;
+    sample.known = (uint32_t)known;
+    in->dec->sample = sample;
+    tts_recdec_make_item(in->dec, TTS_ITEM_SAMPLE, out);
+    out->device = in->dec->device;
+    out->sample = &in->dec->sample;
+    return true;
+}
+
 /* Reads a mark that begins a keyframe or belongs inside one. */
 static bool read_moment(struct tts_recdec_in *in, unsigned mark, struct tts_item *out)
 {
@@ -194,7 +214,7 @@ bool tts_recdec_mark(struct tts_recdec_in *in, struct tts_item *out)
     case TTS_REC_MARK_LEFT_OUT:
         return read_moment(in, mark, out);
     }
-    if (mark == 0 || mark > TTS_REC_MARK_FREE_AHEAD)
+    if (mark == 0 || mark > TTS_REC_MARK_SAMPLE)
         return tts_recdec_refuse(in->dec, begin, in->err,
                                  "damaged record: unknown kind of mark %u", mark);
     if (!tts_recdec_check_place(in, false, "an event or a phase"))
@@ -210,6 +230,8 @@ bool tts_recdec_mark(struct tts_recdec_in *in, struct tts_item *out)
         return tts_recdec_bare(in, TTS_EVENT_TRACE_BEGIN, out);
     case TTS_REC_MARK_TRACE_END:
         return tts_recdec_bare(in, TTS_EVENT_TRACE_END, out);
+    case TTS_REC_MARK_SAMPLE:
+        return read_sample(in, out);
     case TTS_REC_MARK_ZERO:
         return tts_recdec_bare(in, TTS_EVENT_ALLOC, out);
     default:

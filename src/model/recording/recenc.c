@@ -16,8 +16,9 @@ enum {
     DEFINES = DEFINE_DEVICE + DEFINE_NAME + DEFINE_RANGES + DEFINE_SHAPE,
     FAILURE = 2 + 24 * TTS_VARINT_MAX,
     CUT = 1 + 5 + 1 + TTS_PHASE_NAME_MAX,
+    SAMPLE = 1 + 10 + TTS_VARINT_MAX * (2 + TTS_SAMPLE_VALUES),
     /* 2 * 8, because a store writes a whole word. */
-    LONGEST = HEAD + DEFINES + FAILURE + CUT + 2 * 8,
+    LONGEST = HEAD + DEFINES + FAILURE + SAMPLE + CUT + 2 * 8,
 };
 _Static_assert((size_t)LONGEST <= TTS_RECENC_ITEM_MAX, "no bound is checked inside an item");
 

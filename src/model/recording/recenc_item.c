@@ -290,6 +290,18 @@ static void put_missed(struct tts_recenc *enc, const struct tts_item *item, uint
     tts_recenc_varint(enc, item->left_bytes);
 }
 
+static void put_sample(struct tts_recenc *enc, const struct tts_item *item, uint64_t tick)
+{
+    const struct tts_sample *sample = item->sample;
+    assert(sample->known >> TTS_SAMPLE_VALUES == 0);
+    tts_recenc_use_device(enc, item->device);
+    put_number(enc, TTS_REC_MARK_SAMPLE, sample->period_ns, tick);
+    tts_recenc_varint(enc, sample->known);
+    for (unsigned i = 0; i < TTS_SAMPLE_VALUES; i++)
+        if (tts_sample_has(sample, i))
+            tts_recenc_varint(enc, sample->values[i]);
+}
+
 static void put_item(struct tts_recenc *enc, const struct tts_item *item, uint64_t tick)
 {
     switch (item->kind) {
@@ -313,6 +325,9 @@ static void put_item(struct tts_recenc *enc, const struct tts_item *item, uint64
         break;
     case TTS_ITEM_MISSED:
         put_missed(enc, item, tick);
+        break;
+    case TTS_ITEM_SAMPLE:
+        put_sample(enc, item, tick);
         break;
     case TTS_ITEM_KEYFRAME:
         put_number(enc, TTS_REC_MARK_KEYFRAME, item->count, tick);

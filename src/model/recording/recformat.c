@@ -69,7 +69,8 @@ void tts_rec_header_put(const struct tts_rec_header *header,
     assert(header->kind == TTS_REC_LIVE || header->kind == TTS_REC_PACKED);
     memset(out, 0, TTS_REC_HEADER_BYTES);
     memcpy(out, TTS_REC_MAGIC, sizeof TTS_REC_MAGIC - 1);
-    tts_put32(out + VERSION_OFF, TTS_REC_VERSION);
+    bool is_plain = !(header->flags & (TTS_REC_SAMPLES | TTS_REC_L1_REQUESTED));
+    tts_put32(out + VERSION_OFF, is_plain ? 1 : TTS_REC_VERSION);
     tts_put32(out + KIND_OFF, header->kind);
     tts_put64(out + PLACE_OFF, header->place_bytes);
     tts_put64(out + PLACES_OFF, header->places);

@@ -9,7 +9,7 @@
 #define TTS_REC_MAGIC "\x89tts\r\n\x1a\n" /* the first 8 bytes of a recording */
 #define TTS_REC_BLOCK_MAGIC UINT32_C(0x42535454)
 enum {
-    TTS_REC_VERSION = 1,
+    TTS_REC_VERSION = 2, /* the highest; a file has the lowest that its flags allow */
     TTS_REC_HEADER_BYTES = 4096,
     TTS_REC_STATE_OFF = 2048, /* there are two copies of the state */
     TTS_REC_STATE_BYTES = 64,
@@ -24,7 +24,14 @@ enum {
 enum tts_rec_kind { TTS_REC_LIVE = 1, TTS_REC_PACKED = 2 };
 enum tts_rec_block_kind { TTS_REC_ITEMS = 1, TTS_REC_INDEX = 2, TTS_REC_FIGURES = 3 };
 enum tts_rec_packing { TTS_REC_PLAIN = 0, TTS_REC_ZSTD = 1 };
-enum { TTS_REC_DRAM_ONLY = 1 }; /* flag of the header: the recording does not describe L1 */
+/* Flags of the header. The last two need version 2. */
+enum {
+    TTS_REC_DRAM_ONLY = 1, /* the recording does not describe L1 */
+    TTS_REC_SAMPLES = 2,   /* the recording may have samples */
+    TTS_REC_L1_REQUESTED =
+        4, /* bytes_per_bank and block_bytes of L1 buffers are their requested
+              bytes on the whole device: the bytes per bank are unknown */
+};
 enum tts_rec_state_kind {
     TTS_REC_RECORDING = 1,
     TTS_REC_ENDED = 2,
@@ -44,7 +51,7 @@ struct tts_rec_header {
     uint64_t start_ns, start_realtime_ns;
     uint64_t unit_scale; /* nanoseconds in 2^32 time units */
     uint64_t pid;
-    uint64_t flags;                    /* TTS_REC_DRAM_ONLY; a packer copies the other bits */
+    uint64_t flags;                    /* TTS_REC_DRAM_ONLY, ...; a packer copies all bits */
     char program[TTS_REC_PROGRAM_MAX]; /* terminated */
     char writer[TTS_REC_WRITER_MAX];   /* terminated */
 };

@@ -29,7 +29,8 @@ struct event_reader {
     bool has_events;
     bool is_whole;          /* a capture began while no buffer was live */
     int64_t restored_bytes; /* bytes of DRAM and TRACE that were live before the first event */
-    uint64_t missed, refused;
+    uint64_t missed, refused, samples;
+    bool l1_is_unknown; /* the recording has only the requested bytes of L1 buffers */
     /* Number of the event whose refused request stopped the program; 0 if there is none. */
     uint64_t stop_seq;
     struct tts_error refusal;
@@ -37,18 +38,21 @@ struct event_reader {
 
 /* ---- phases ---- */
 
-static struct tts_run_phase make_run_phase(const struct tts_phase *phase)
+static struct tts_run_phase make_run_phase(const struct event_reader *r,
+                                           const struct tts_phase *phase)
 {
     const struct tts_usage *usage = &phase->usage;
     struct tts_run_phase out = {0};
     /* With TRACE, because the figures of a log include TRACE. */
     tts_run_figures_dram(out.figures, &usage->dram_with_trace);
+    tts_runs_put_name(out.name, phase->name, strlen(phase->name));
+    if (r->l1_is_unknown)
+        return out;
     out.figures[TTS_RUN_L1_CB] = tts_amount_of(usage->peak_cb_bytes);
     out.figures[TTS_RUN_L1_BUFFER] = tts_amount_of(usage->l1_with_small.peak_bytes);
     out.figures[TTS_RUN_L1_TOTAL] = tts_amount_of(usage->peak_total_bytes);
     if (usage->core.known && usage->core.bytes <= INT64_MAX)
         out.figures[TTS_RUN_L1_CORE] = tts_amount_of((int64_t)usage->core.bytes);
-    tts_runs_put_name(out.name, phase->name, strlen(phase->name));
     return out;
 }
 
@@ -58,7 +62,8 @@ static void note_core_peak(const struct event_reader *r, struct tts_run *run,
                            const struct tts_phase *phase)
 {
     const struct tts_core_peak *core = &phase->usage.core;
-    if (!core->known || core->bytes <= tts_eventfile_core_bytes(r->file, core->device))
+    if (!core->known || r->l1_is_unknown ||
+        core->bytes <= tts_eventfile_core_bytes(r->file, core->device))
         return;
     run->is_at_least = true;
     tts_runs_note(run, 0,
@@ -72,7 +77,7 @@ static void keep_followed_phase(void *ctx, uint32_t capture, const struct tts_ph
 {
     struct event_reader *r = ctx;
     struct tts_runs_entry *entry;
-    struct tts_run_phase kept = make_run_phase(phase);
+    struct tts_run_phase kept = make_run_phase(r, phase);
     if (r->kept != TTS_OK || capture == 0)
         return;
     r->kept = tts_runs_capture(r->room, capture, &entry);
@@ -100,6 +105,7 @@ static void count_read_item(struct event_reader *r, const struct tts_item *item)
             (int64_t)((uint64_t)r->restored_bytes + (uint64_t)item->live.size_bytes);
     if (item->kind == TTS_ITEM_BEGIN && !r->has_events && r->restored_bytes == 0)
         r->is_whole = true;
+    r->samples += item->kind == TTS_ITEM_SAMPLE;
     r->has_events |= item->kind == TTS_ITEM_EVENT;
     tts_item_follow_stop(item, &r->stop_seq);
 }
@@ -141,7 +147,7 @@ static enum tts_status read_event_items(struct event_reader *r, struct tts_error
 static enum tts_status add_whole_phase(struct event_reader *r, const struct tts_phase *whole)
 {
     struct tts_runs_entry *entry;
-    struct tts_run_phase phase = make_run_phase(whole);
+    struct tts_run_phase phase = make_run_phase(r, whole);
     if (r->room->count > 0 || !r->has_events)
         return TTS_OK;
     enum tts_status status = tts_runs_add(r->room, &entry);
@@ -241,10 +247,22 @@ static void note_event_file(struct event_reader *r, const struct tts_error *dama
                       damage->text);
 }
 
+static enum tts_status no_event(const struct event_reader *r, struct tts_error *err)
+{
+    if (r->samples > 0)
+        return tts_error_set(err, TTS_E_INVALID,
+                             "has samples of counters only and no events: 'ttscope show' and "
+                             "'ttscope export' read samples");
+    return tts_error_set(err, TTS_E_NOT_FOUND, "has no event");
+}
+
 static enum tts_status read_event_file(struct event_reader *r, struct tts_error *err)
 {
     const struct tts_phase *whole;
     struct tts_error damage = {0};
+    struct tts_recfile *recording = tts_eventfile_recording(r->file);
+    r->l1_is_unknown =
+        recording && tts_recfile_info(recording)->header.flags & TTS_REC_L1_REQUESTED;
     enum tts_status status = read_event_items(r, &damage);
     if (status == TTS_E_NOMEM || (status != TTS_OK && !r->has_events)) {
         *err = damage;
@@ -259,7 +277,7 @@ static enum tts_status read_event_file(struct event_reader *r, struct tts_error 
     if (status != TTS_OK)
         return status;
     if (!r->has_events)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "has no event");
+        return no_event(r, err);
     assert(r->room->count > 0);
     tts_runs_total(r->room);
     take_whole_file(r, whole);

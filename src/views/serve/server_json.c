@@ -129,7 +129,7 @@ static void put_server_hex(struct tts_rowout *rows, bool is_known, uint64_t id)
     tts_rowout_text(rows, "\"");
 }
 
-static void put_event_fields(struct tts_rowout *rows, const struct tts_serverevent *event)
+static void put_server_fields(struct tts_rowout *rows, const struct tts_serverevent *event)
 {
     unsigned fields = event_fields(event->kind);
     if (fields & HAS_DEVICE)
@@ -171,7 +171,7 @@ size_t tts_serverjson_event(char out[TTS_SERVERJSON_MAX], const struct tts_serve
     tts_rowout_text(&rows, server_source_word(event->source));
     tts_rowout_text(&rows, "\"");
     put_server_owner(&rows, event->process);
-    put_event_fields(&rows, event);
+    put_server_fields(&rows, event);
     tts_rowout_text(&rows, "}\n");
     assert(rows.used < TTS_SERVERJSON_MAX);
     memcpy(out, rows.buffer, rows.used);

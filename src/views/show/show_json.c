@@ -3,6 +3,7 @@
 #include "model/devicename.h"
 #include "views/partial_json.h"
 #include "views/phase_json.h"
+#include "views/show/show_samples.h"
 
 /* ---- operations and events ---- */
 
@@ -110,11 +111,10 @@ static void put_show_part(const struct tts_show_facts *show, const struct tts_co
 static void show_json_core(const struct tts_show_facts *show, const struct tts_core_peak *core,
                            struct tts_json *json)
 {
-    bool is_unknown = tts_show_is_unknown(show, TTS_POOL_L1);
-    if (!core->known || is_unknown) {
+    const char *reason = tts_show_cores_reason(show);
+    if (!core->known || reason) {
         tts_json_null(json, "core");
-        tts_json_text(json, "core_reason",
-                      is_unknown ? TTS_SHOW_L1_REASON : "nothing was on a core");
+        tts_json_text(json, "core_reason", reason ? reason : "nothing was on a core");
         return;
     }
     tts_json_object(json, "core");
@@ -369,7 +369,7 @@ static void put_show_phase(const struct tts_show_facts *show,
     tts_json_number(json, "first_event", phase->first_seq + 1);
     tts_json_number(json, "last_event", phase->last_seq);
     tts_phase_json_dram(json, &phase->dram);
-    if (tts_show_is_unknown(show, TTS_POOL_L1))
+    if (tts_show_cores_reason(show))
         tts_json_null(json, "l1");
     else
         put_l1(json, phase);
@@ -383,8 +383,12 @@ static void put_show_phases(const struct tts_show_facts *show, struct tts_json *
         put_show_phase(show, &show->sum->phases[i], json);
     tts_json_array_end(json);
     tts_json_number(json, "phases_not_listed", show->sum->phases_unlisted);
-    tts_json_text_or_null(json, "l1_reason",
-                          tts_show_is_unknown(show, TTS_POOL_L1) ? TTS_SHOW_L1_REASON : NULL);
+    tts_json_text_or_null(json, "l1_reason", tts_show_cores_reason(show));
+    if (tts_show_has_samples_only(show)) {
+        tts_json_null(json, "overall_dram_peak_bytes");
+        tts_json_null(json, "final_dram_bytes");
+        return;
+    }
     tts_json_signed(json, "overall_dram_peak_bytes", tts_eventsummary_dram_peak(show->sum));
     tts_json_signed(json, "final_dram_bytes", tts_eventsummary_dram_final(show->sum));
 }
@@ -396,6 +400,10 @@ static void put_show_peak(const struct tts_show_facts *show, struct tts_json *js
     struct tts_peak_info info = show->sum->peak_info;
     const struct tts_summary_phase *phase =
         info.is_start ? NULL : tts_eventsummary_phase_of(show->sum, info.seq);
+    if (tts_show_has_samples_only(show)) {
+        tts_json_null(json, "peak");
+        return;
+    }
     tts_json_object(json, "peak");
     if (tts_show_is_unknown(show, info.pool)) {
         tts_json_null(json, "event");
@@ -494,6 +502,7 @@ void tts_show_json(const struct tts_show_facts *show, struct tts_json *json)
         show_json_core(show, &show->sum->whole->usage.core, json);
         show_json_failures(show, json);
         show_json_graph(show, json);
+        tts_showsamples_json(show->samples, show->start_ns, json);
     }
     show_json_health(show, json);
     tts_json_object_end(json);

@@ -5,6 +5,7 @@
 #include "views/percent.h"
 #include "views/safe_text.h"
 #include "views/say.h"
+#include "views/show/show_samples.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -168,8 +169,9 @@ static void print_show_part(const struct tts_show_facts *show, const struct tts_
 static void show_text_core(const struct tts_show_facts *show, const struct tts_core_peak *core,
                            FILE *out)
 {
-    if (tts_show_is_unknown(show, TTS_POOL_L1)) {
-        fputs("fullest core: unknown (" TTS_SHOW_L1_REASON ")\n\n", out);
+    const char *reason = tts_show_cores_reason(show);
+    if (reason) {
+        fprintf(out, "fullest core: unknown (%s)\n\n", reason);
         return;
     }
     if (!core->known) {
@@ -640,8 +642,8 @@ static void put_rows(const struct tts_show_facts *show, phase_fn put, FILE *out)
 
 static void put_l1_rows(const struct tts_show_facts *show, FILE *out)
 {
-    if (tts_show_is_unknown(show, TTS_POOL_L1)) {
-        fputs("\nphases: L1 of a core: unknown (" TTS_SHOW_L1_REASON ")\n", out);
+    if (tts_show_cores_reason(show)) {
+        fprintf(out, "\nphases: L1 of a core: unknown (%s)\n", tts_show_cores_reason(show));
         return;
     }
     fprintf(out, "\n%-36s %10s %10s %10s %10s\n", "phases: L1 of a core, bytes", "peak CB",
@@ -657,7 +659,7 @@ static void put_marks(const struct tts_show_facts *show, FILE *out)
         has_partial |= is_phase_shown(show, i) && phase->is_partial;
         has_least |= is_phase_shown(show, i) && phase->core_is_known && phase->core_is_at_least;
     }
-    has_least &= !tts_show_is_unknown(show, TTS_POOL_L1);
+    has_least &= !tts_show_cores_reason(show);
     if (has_partial)
         fputs("* partial: the phase began before the recording, or its end is not recorded\n",
               out);
@@ -721,6 +723,12 @@ static void put_peak_when(const struct tts_show_facts *show, FILE *out)
     put_when(show, info->has_time, info->time_ns, info->op, out);
 }
 
+/* Returns the words between the bytes of an L1 pool and the name of the device. */
+static const char *on_core_words(const struct tts_show_facts *show)
+{
+    return show->l1_is_requested ? "requested on" : "on a core of";
+}
+
 /* Prints the size of the peak, without a line end: "peak of DRAM: 131072000 B, 125.00 MB". */
 static void put_peak_size(const struct tts_show_facts *show, FILE *out)
 {
@@ -734,7 +742,7 @@ static void put_peak_size(const struct tts_show_facts *show, FILE *out)
             show->is_at_least ? "at least " : "", info->level.bytes,
             tts_number_format_mb(mb, info->level.bytes, false));
     if (info->level.has_device)
-        fprintf(out, ", on a core of %s", tts_devicename(info->level.device, name));
+        fprintf(out, ", %s %s", on_core_words(show), tts_devicename(info->level.device, name));
 }
 
 static void print_peak(const struct tts_show_facts *show, FILE *out)
@@ -804,7 +812,7 @@ static void print_level(const struct tts_show_facts *show, enum tts_pool pool, F
     fprintf(out, "  %-9s %14" PRId64 " %11s %9" PRIu64, tts_pool_name(pool), level.bytes,
             tts_number_format_mb(mb, level.bytes, false), level.buffers);
     if (level.has_device && level.buffers > 0)
-        fprintf(out, "  on a core of %s", tts_devicename(level.device, name));
+        fprintf(out, "  %s %s", on_core_words(show), tts_devicename(level.device, name));
     fputc('\n', out);
 }
 
@@ -820,7 +828,9 @@ static void print_at(const struct tts_show_facts *show, FILE *out)
         fprintf(out, "\n%s: unknown (" TTS_SHOW_L1_REASON ")\n", tts_pool_name(show->pool));
     } else {
         fprintf(out, "\n%s, bytes%s\n", tts_pool_name(show->pool),
-                show->sum->at_moment.level.has_device ? " on a core" : "");
+                !show->sum->at_moment.level.has_device ? ""
+                : show->l1_is_requested                ? " of a device"
+                                                       : " on a core");
         show_text_moment(show, &show->sum->at_moment, out);
     }
     fputc('\n', out);
@@ -868,6 +878,8 @@ static void print_headline(const struct tts_show_facts *show, FILE *out)
         return;
     if (show->at > 0)
         put_headline_at(show, line);
+    else if (tts_show_has_samples_only(show))
+        tts_showsamples_headline(show->samples, show->pool, show->start_ns, line);
     else
         put_headline_peak(show, line);
     if (!is_whole(show))
@@ -883,6 +895,13 @@ void tts_show_text(const struct tts_show_facts *show, FILE *out)
     show_text_file(show, out);
     if (show->at > 0) {
         print_at(show, out);
+        return;
+    }
+    tts_showsamples_text(show->samples, show->start_ns, out);
+    if (tts_show_has_samples_only(show)) {
+        fputs("events: none (the source has counters only: buffers and operations are "
+              "unknown)\n",
+              out);
         return;
     }
     print_phases(show, out);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "analysis/eventsummary.h"
+#include "analysis/samplepeaks.h"
 #include "model/graphnotes.h"
 #include "model/partialnotes.h"
 #include "model/recording/recfile.h"
@@ -37,6 +38,10 @@ struct tts_show_facts {
     const char *stop_reason; /* why the recording stopped; valid for TTS_SHOW_STOPPED */
     uint64_t start_ns;  /* start of the recording, on the clock of the items; 0: no times */
     bool l1_is_unknown; /* the recorded run models DRAM only */
+    /* Bytes of L1 buffers are requested bytes of the whole device. The use of the cores is
+     * unknown. */
+    bool l1_is_requested;
+    const struct tts_samplepeaks *samples;               /* sampled counters; never NULL */
     struct tts_graph_figures graph;                      /* valid for a graph trace */
     const struct tts_graph_note *notes[TTS_GRAPH_NOTES]; /* valid for a graph trace */
 
@@ -76,11 +81,27 @@ void tts_show_now_json(const struct tts_show_facts *show, const struct tts_show_
 /* ---- helpers of text and JSON ---- */
 
 #define TTS_SHOW_L1_REASON "the recorded run models DRAM only"
+#define TTS_SHOW_CORES_REASON "the recording has only the requested bytes of L1 buffers"
 
 /* Returns true if nothing is known about the pool. */
 static inline bool tts_show_is_unknown(const struct tts_show_facts *show, enum tts_pool pool)
 {
     return show->l1_is_unknown && (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL);
+}
+
+/* Returns why the use of the cores is unknown, or NULL if it is known. */
+static inline const char *tts_show_cores_reason(const struct tts_show_facts *show)
+{
+    return show->l1_is_unknown     ? TTS_SHOW_L1_REASON
+           : show->l1_is_requested ? TTS_SHOW_CORES_REASON
+                                   : NULL;
+}
+
+/* Returns true if the file has samples and no events. */
+static inline bool tts_show_has_samples_only(const struct tts_show_facts *show)
+{
+    return show->samples->samples > 0 && show->sum->event.seq == 0 &&
+           show->sum->restored_buffers == 0;
 }
 
 /* Returns the nanoseconds since the recording began. */

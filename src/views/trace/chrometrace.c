@@ -1,6 +1,7 @@
 #include "views/trace/chrometrace.h"
 
 #include "model/devicename.h"
+#include "views/samplewords.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -37,7 +38,7 @@ static void begin_chrome_event(struct tts_chrometrace *t, const char *phase,
                                const struct tts_track *track, uint64_t time_ns)
 {
     bool is_counter = track->kind == TTS_TRACK_POOL || track->kind == TTS_TRACK_CAPACITY ||
-                      track->kind == TTS_TRACK_CORES;
+                      track->kind == TTS_TRACK_SAMPLE || track->kind == TTS_TRACK_CORES;
     put_chrome_text(t, t->has_event ? ",\n{\"ph\":\"" : "\n{\"ph\":\"");
     t->has_event = true;
     put_chrome_text(t, phase);
@@ -145,12 +146,26 @@ static void put_chrome_track(struct tts_chrometrace *t, const struct tts_track *
     put_chrome_name(t, "thread_name", track, name);
 }
 
+/* Writes the key of a counter after the device: "DRAM_bytes", "DRAM_sampled_free_bytes". */
+static void put_chrome_key(struct tts_chrometrace *t, const struct tts_track *track)
+{
+    bool is_sample = track->kind == TTS_TRACK_SAMPLE;
+    const char *pool = is_sample                        ? tts_sampleword_pool(track->index)
+                       : track->kind == TTS_TRACK_CORES ? "CB"
+                                                        : tts_pool_name(track->pool);
+    put_chrome_text(t, pool ? pool : "");
+    put_chrome_text(t, pool ? "_" : "");
+    put_chrome_text(t, is_sample ? "sampled_" : "");
+    put_chrome_text(t, is_sample                           ? tts_sampleword_name(track->index)
+                       : track->kind == TTS_TRACK_CAPACITY ? "capacity_bytes"
+                                                           : "bytes");
+}
+
 /* Writes a counter. Some viewers name a plot by event and key. One viewer names it by the key
  * alone, and shows bytes only if the key ends in "_bytes". */
 static void put_chrome_counter(struct tts_chrometrace *t, const struct tts_mark *mark)
 {
     char name[TTS_TRACK_NAME_MAX];
-    bool is_pool = mark->track.kind != TTS_TRACK_CORES;
     begin_chrome_event(t, "C", &mark->track, mark->time_ns);
     put_chrome_text(t, ",\"name\":\"");
     put_chrome_text(t, tts_track_name(&mark->track, name));
@@ -158,9 +173,8 @@ static void put_chrome_counter(struct tts_chrometrace *t, const struct tts_mark 
                                                            : "\",\"args\":{\"d");
     put_chrome_number(t, "", tts_device_number(mark->track.device));
     put_chrome_text(t, "_");
-    put_chrome_text(t, is_pool ? tts_pool_name(mark->track.pool) : "CB");
-    bool is_capacity = mark->track.kind == TTS_TRACK_CAPACITY;
-    put_chrome_number(t, is_capacity ? "_capacity_bytes\":" : "_bytes\":", mark->value);
+    put_chrome_key(t, &mark->track);
+    put_chrome_number(t, "\":", mark->value);
     put_chrome_text(t, "}}");
 }
 

@@ -1,6 +1,7 @@
 #include "views/trace/eventrows.h"
 
 #include "base/error.h"
+#include "views/samplewords.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -161,6 +162,7 @@ static const char *const kind_names[] = {
     [TTS_ITEM_CUT] = "phase_end",
     [TTS_ITEM_END] = "capture_end",
     [TTS_ITEM_MISSED] = "missed",
+    [TTS_ITEM_SAMPLE] = "sample",
     [TTS_ITEM_KEYFRAME] = "keyframe",
     [TTS_ITEM_LIVE] = "live",
     [TTS_ITEM_TRACING] = "live_traces",
@@ -218,6 +220,22 @@ void tts_eventrow_of(struct tts_eventrow *row, const struct tts_item *item)
     set_row_mark(row, item);
 }
 
+bool tts_eventrow_sample(struct tts_eventrow *row, const struct tts_item *item, unsigned number)
+{
+    assert(item->kind == TTS_ITEM_SAMPLE && number < TTS_SAMPLE_VALUES);
+    if (!tts_sample_has(item->sample, number))
+        return false;
+    const char *pool = tts_sampleword_pool(number);
+    bool is_count = pool && number / TTS_POOLS == TTS_SAMPLE_BUFFERS;
+    tts_eventrow_of(row, item);
+    set_row_device(row, item->device);
+    if (pool)
+        set_row_word(row, TTS_ROW_POOL, pool);
+    set_row_number(row, is_count ? TTS_ROW_COUNT : TTS_ROW_SIZE, item->sample->values[number]);
+    set_row_word(row, TTS_ROW_NAME, tts_sampleword_name(number));
+    return true;
+}
+
 void tts_eventrow_note(struct tts_eventrow *row, const char *kind, const char *message)
 {
     row->known = 0;
@@ -229,6 +247,7 @@ void tts_eventrows_init(struct tts_eventrows *rows, const struct tts_alloc *allo
 {
     tts_liveset_init(&rows->live, alloc);
     rows->buffers = 0;
+    rows->l1_is_requested = false;
 }
 
 void tts_eventrows_release(struct tts_eventrows *rows)
@@ -309,5 +328,7 @@ enum tts_status tts_eventrows_item(struct tts_eventrows *rows, const struct tts_
                   ": the file has more live buffers at once than ttscope can follow",
             item->seq);
     tts_eventrow_of(&rows->row, item);
+    if (rows->l1_is_requested)
+        rows->row.known &= ~(UINT32_C(1) << TTS_ROW_PER_BANK | UINT32_C(1) << TTS_ROW_BLOCK);
     return TTS_OK;
 }

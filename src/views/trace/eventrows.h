@@ -65,6 +65,10 @@ struct tts_eventrow {
 
 /* Fills a row from an item that tts_itemcheck_pass() accepted. */
 void tts_eventrow_of(struct tts_eventrow *row, const struct tts_item *item);
+/* Fills a row from one value of a SAMPLE item. `number` is the number of the value (sample.h).
+ * Returns false and changes nothing if the sample does not have the value. */
+bool tts_eventrow_sample(struct tts_eventrow *row, const struct tts_item *item,
+                         unsigned number);
 /* Fills a row about the file itself, with a kind and a message. Such rows come after the last
  * item. Both texts are borrowed. */
 void tts_eventrow_note(struct tts_eventrow *row, const char *kind, const char *message);
@@ -77,7 +81,8 @@ static inline bool tts_eventrow_has(const struct tts_eventrow *row,
 
 struct tts_eventrows {
     struct tts_liveset live;
-    uint64_t buffers; /* number of buffers so far */
+    bool l1_is_requested; /* set by the caller after init: the bytes per bank are unknown */
+    uint64_t buffers;     /* number of buffers so far */
     struct tts_eventrow row;
 };
 

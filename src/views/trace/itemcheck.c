@@ -69,6 +69,7 @@ static enum tts_status check_item_kind(const struct tts_itemcheck *check,
         return TTS_OK;
     case TTS_ITEM_NAME:
     case TTS_ITEM_MISSED:
+    case TTS_ITEM_SAMPLE:
     case TTS_ITEM_KEYFRAME:
     case TTS_ITEM_TRACING:
     case TTS_ITEM_KEYFRAME_END:

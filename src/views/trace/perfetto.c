@@ -276,7 +276,10 @@ static int32_t rank_of_track(const struct tts_track *track)
         [TTS_TRACK_CORES] = PER_POOL * TTS_POOLS,
         [TTS_TRACK_TRACES] = PER_POOL * TTS_POOLS + 1,
         [TTS_TRACK_FAILURES] = PER_POOL * TTS_POOLS + 2,
+        [TTS_TRACK_SAMPLE] = PER_POOL * TTS_POOLS + 3, /* the first value */
     };
+    if (track->kind == TTS_TRACK_SAMPLE)
+        return ranks[track->kind] + (int32_t)track->index;
     bool is_pool = ranks[track->kind] < PER_POOL;
     return ranks[track->kind] + (is_pool ? PER_POOL * (int32_t)track->pool : 0);
 }
@@ -294,6 +297,19 @@ static void set_track_group(Pf__Track *track, Pf__Counter *counter, const struct
     }
     if (of->kind == TTS_TRACK_POOL || of->kind == TTS_TRACK_CAPACITY)
         counter->y_axis_share_key = (char *)(uintptr_t)tts_pool_name(of->pool);
+}
+
+static bool is_counter_track(const struct tts_track *track)
+{
+    return track->kind == TTS_TRACK_POOL || track->kind == TTS_TRACK_CAPACITY ||
+           track->kind == TTS_TRACK_SAMPLE || track->kind == TTS_TRACK_CORES;
+}
+
+/* Returns whether the unit of a counter is the byte. Only samples count anything else. */
+static bool has_bytes(const struct tts_track *track)
+{
+    return track->kind != TTS_TRACK_SAMPLE || track->index >= TTS_SAMPLE_CB ||
+           track->index / TTS_POOLS != TTS_SAMPLE_BUFFERS;
 }
 
 static void put_other_track(struct tts_perfetto *p, const struct tts_mark *mark)
@@ -316,9 +332,8 @@ static void put_other_track(struct tts_perfetto *p, const struct tts_mark *mark)
         thread.thread_name = name;
         track.thread = &thread;
     }
-    if (mark->track.kind == TTS_TRACK_POOL || mark->track.kind == TTS_TRACK_CAPACITY ||
-        mark->track.kind == TTS_TRACK_CORES) {
-        counter.has_unit = true;
+    if (is_counter_track(&mark->track)) {
+        counter.has_unit = has_bytes(&mark->track);
         counter.unit = UNIT_SIZE_BYTES;
         track.counter = &counter;
     }

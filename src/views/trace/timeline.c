@@ -7,6 +7,7 @@
 #include "model/fold.h"
 #include "model/ledger.h"
 #include "model/opnames.h"
+#include "views/samplewords.h"
 #include "views/trace/liveset.h"
 
 #include <assert.h>
@@ -43,6 +44,7 @@ struct device_line {
     struct pool_line pools[TTS_POOLS];
     struct core_line cores;
     uint32_t traces, failures, trace_depth;
+    uint32_t sampled[TTS_SAMPLE_VALUES]; /* tracks */
 };
 
 /* An operation that has begun. */
@@ -103,6 +105,16 @@ static char *append_number(char *to, uint32_t value)
     return to;
 }
 
+/* Appends the name of a sampled value: " DRAM allocated (sampled)". */
+static void append_sampled(char *to, unsigned number)
+{
+    const char *pool = tts_sampleword_pool(number);
+    to = append_text(to, " ");
+    if (pool)
+        to = append_text(append_text(to, pool), " ");
+    append_text(append_text(to, tts_sampleword_text(number)), " (sampled)");
+}
+
 const char *tts_track_name(const struct tts_track *track, char out[TTS_TRACK_NAME_MAX])
 {
     static const char *const words[] = {
@@ -130,6 +142,10 @@ const char *tts_track_name(const struct tts_track *track, char out[TTS_TRACK_NAM
     }
     char *to = append_text(out, tts_mesh_is_one(track->device) ? "mesh " : "device ");
     to = append_number(to, tts_device_number(track->device));
+    if (kind == TTS_TRACK_SAMPLE) {
+        append_sampled(to, track->index);
+        return out;
+    }
     if (kind == TTS_TRACK_POOL || kind == TTS_TRACK_CAPACITY || kind == TTS_TRACK_BUFFERS ||
         kind == TTS_TRACK_SLOT)
         to = append_text(append_text(to, " "), tts_pool_name(track->pool));
@@ -399,9 +415,11 @@ static struct tts_track slot_track(struct tts_timeline *t, struct device_line *d
 /* ---- buffers ---- */
 
 /* Returns the bytes that a buffer adds to the counter of its pool. */
-static uint64_t counted_bytes(const struct tts_liveset_entry *entry)
+static uint64_t counted_bytes(const struct tts_timeline *t,
+                              const struct tts_liveset_entry *entry)
 {
-    return tts_pool_is_l1((enum tts_pool)entry->pool) ? entry->bytes_per_bank : entry->bytes;
+    bool is_bank = tts_pool_is_l1((enum tts_pool)entry->pool) && !t->config.l1_is_requested;
+    return is_bank ? entry->bytes_per_bank : entry->bytes;
 }
 
 static void put_buffer_slice(struct tts_timeline *t, const struct tts_liveset_entry *entry,
@@ -429,7 +447,7 @@ static void end_buffer(struct tts_timeline *t, struct tts_liveset_entry *entry)
     put_buffer_slice(t, entry, &mark);
     if (entry->slot != TTS_LIVESET_NO_SLOT)
         give_slot(line, entry->slot);
-    line->bytes -= counted_bytes(entry);
+    line->bytes -= counted_bytes(t, entry);
     tts_liveset_remove(&t->live, entry);
     put_pool_counters(t, device, pool);
 }
@@ -465,7 +483,7 @@ static enum tts_status begin_buffer(struct tts_timeline *t, const struct tts_eve
     }
     t->buffers++;
     t->counts.undrawn += entry.slot == TTS_LIVESET_NO_SLOT;
-    line->bytes += counted_bytes(&entry);
+    line->bytes += counted_bytes(t, &entry);
     struct tts_mark mark = {.kind = TTS_MARK_BEGIN, .args = {.buffer = event, .seq = seq}};
     put_buffer_slice(t, &entry, &mark);
     put_pool_counters(t, device, event->pool);
@@ -506,7 +524,7 @@ static void put_pool_peak(struct tts_timeline *t, struct device_line *device,
         t, (struct tts_track){.kind = TTS_TRACK_DEVICE, .device = device->id}, &device->track);
     snprintf(text, sizeof text, "peak of %s %s%s", tts_pool_name(pool),
              tts_number_format_bytes(size, line->peak_bytes),
-             tts_pool_is_l1(pool) ? " per bank" : "");
+             tts_pool_is_l1(pool) && !t->config.l1_is_requested ? " per bank" : "");
     mark.name = text;
     mark.args.bytes = line->peak_bytes;
     send_mark(t, &mark);
@@ -1010,6 +1028,22 @@ static enum tts_status put_open_trace(struct tts_timeline *t, const struct tts_i
     return status;
 }
 
+static enum tts_status put_sample_counters(struct tts_timeline *t, const struct tts_item *item)
+{
+    enum tts_status status = TTS_OK;
+    struct device_line *device = device_line_of(t, item->device, &status);
+    for (uint32_t i = 0; device && i < TTS_SAMPLE_VALUES; i++) {
+        if (!tts_sample_has(item->sample, i))
+            continue;
+        struct tts_track track = {.kind = TTS_TRACK_SAMPLE, .index = i};
+        struct tts_mark mark = {
+            .kind = TTS_MARK_COUNTER, .time_ns = t->now_ns, .value = item->sample->values[i]};
+        mark.track = tell_device_track(t, device, track, &device->sampled[i]);
+        send_mark(t, &mark);
+    }
+    return status;
+}
+
 static enum tts_status put_timeline_item(struct tts_timeline *t, const struct tts_item *item)
 {
     switch (item->kind) {
@@ -1029,6 +1063,8 @@ static enum tts_status put_timeline_item(struct tts_timeline *t, const struct tt
     case TTS_ITEM_MISSED:
         put_missed_mark(t, item->count);
         break;
+    case TTS_ITEM_SAMPLE:
+        return put_sample_counters(t, item);
     case TTS_ITEM_LIVE:
         return put_live_buffer(t, item);
     case TTS_ITEM_PART:
@@ -1052,6 +1088,14 @@ static void tell_process(struct tts_timeline *t)
     send_mark(t, &mark);
 }
 
+/* Puts an item without the bytes per bank, which are unknown. */
+static enum tts_status put_requested_item(struct tts_timeline *t, struct tts_item item)
+{
+    item.event.bytes_per_bank = item.event.block_bytes = 0;
+    item.live.bytes_per_bank = item.live.block_bytes = 0;
+    return put_timeline_item(t, &item);
+}
+
 enum tts_status tts_timeline_item(struct tts_timeline *t, const struct tts_item *item,
                                   struct tts_error *err)
 {
@@ -1059,7 +1103,8 @@ enum tts_status tts_timeline_item(struct tts_timeline *t, const struct tts_item 
     t->now_ns = time_ns > t->now_ns ? time_ns : t->now_ns;
     if (!t->has_begun)
         tell_process(t);
-    enum tts_status status = put_timeline_item(t, item);
+    enum tts_status status =
+        t->config.l1_is_requested ? put_requested_item(t, *item) : put_timeline_item(t, item);
     if (status == TTS_OK)
         return TTS_OK;
     return tts_error_set(

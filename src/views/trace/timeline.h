@@ -14,6 +14,7 @@ enum tts_track_kind {
     TTS_TRACK_DEVICE,   /* parent of all tracks of a device; its instants are peaks */
     TTS_TRACK_POOL,     /* counter: live bytes in a pool of a device */
     TTS_TRACK_CAPACITY, /* counter: size of the pool; constant */
+    TTS_TRACK_SAMPLE,   /* counter: a value of the samples of a device */
     TTS_TRACK_CORES,    /* counter: use of the fullest core by the current program */
     TTS_TRACK_THREAD,   /* slices: operations of a thread, nested */
     TTS_TRACK_BUFFERS,  /* parent of the slots of a pool of a device */
@@ -30,7 +31,8 @@ struct tts_track {
     uint32_t group;     /* number of the DEVICE track to which this track belongs; 0: none */
     uint32_t device;    /* valid for all kinds except PROCESS, THREAD, CAPTURE */
     enum tts_pool pool; /* valid for POOL, CAPACITY, BUFFERS, SLOT */
-    /* SLOT: index of the slot. THREAD: number of the thread; 0: unknown. CAPTURE: its number.
+    /* SLOT: index of the slot. SAMPLE: number of the value (sample.h). THREAD: number of the
+     * thread; 0: unknown. CAPTURE: its number.
      */
     uint32_t index;
     uint32_t lane; /* CAPTURE: less than TTS_TIMELINE_LANES. Active captures have different
@@ -76,6 +78,9 @@ typedef void (*tts_timeline_fn)(void *ctx, const struct tts_mark *mark);
 
 struct tts_timeline_config {
     uint32_t slots_max; /* per pool and device, at most TTS_TIMELINE_SLOTS_MAX */
+    /* Bytes of L1 are requested bytes of the whole device, and so are their capacities. The
+     * bytes per bank are unknown. */
+    bool l1_is_requested;
     bool closes_at_end; /* send an END for each buffer that is live at the end */
     uint64_t capacity_bytes[TTS_POOLS]; /* DRAM, TRACE: of a device; L1, L1_SMALL: of a core. 0:
                                            unknown, so there is no CAPACITY track */

@@ -11,6 +11,7 @@ struct tts_tracefile {
     uint64_t pid;        /* 0: unknown */
     bool is_recording;   /* false: a graph trace */
     bool has_times;
+    bool l1_is_requested; /* bytes of L1 are requested bytes of the device, not of a core */
     uint64_t start_ns, start_realtime_ns; /* start of a recording */
 };
 

@@ -86,7 +86,7 @@ static const struct bad bads[] = {
     BAD("unknown kind of record 14", 0, 0x0e),
     BAD("unknown kind of record 15", 2, 0x0a, 6, 0x0f),
     BAD("unknown kind of mark 0", 1, 0x0a, 0),
-    BAD("unknown kind of mark 16", 1, 0x0a, 16),
+    BAD("unknown kind of mark 17", 1, 0x0a, 17),
     BAD("a count of omitted buffers is outside a list of live buffers", 0, 0x0a, 15, 1, 1),
     BAD("unknown kind of definition 0", 1, 0x09, 0),
     BAD("unknown kind of definition 5", 1, 0x09, 5),
@@ -112,6 +112,9 @@ static const struct bad bads[] = {
     BAD("capture number is 4294967296", 2, 0x0a, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
     BAD("mesh number is 4294967296", 3, 0x0a, 4, 1, 0x80, 0x80, 0x80, 0x80, 0x10),
     BAD("name number is 257", 1, 0x0b, 0x81, 2),
+    BAD("set of known values is 4194304", 3, 0x0a, 16, 0, 0x80, 0x80, 0x80, 2),
+    BAD("value of a sample is 4611686018427387905", 5, 0x0a, 16, 0, 3, 7, 0x81, 0x80, 0x80,
+        0x80, 0x80, 0x80, 0x80, 0x80, 0x40),
     /* A value is impossible for this kind of record. */
     BAD("shape 9 is not a shape of a buffer", 16, CB, 0x01, 9),
     BAD("shape 9 is not a shape of a buffer", 16, CB, 0x04, 9, 0),
@@ -159,6 +162,7 @@ static const struct bad bads[] = {
     BAD("an event is inside", 3, KEYFRAME, 0x05),
     BAD("an event or a phase is inside", 3, KEYFRAME, 0x0a, 6),
     BAD("an event or a phase is inside", 3, KEYFRAME, 0x0a, 1, 1),
+    BAD("an event or a phase is inside", 3, KEYFRAME, 0x0a, 16, 0, 0),
     BAD("a live buffer is outside", 6, SHAPE, 0x0c, 7, 0, 0),
     BAD("an entry of a list of live buffers is outside", 15, CB, 0x0a, 10, 9, 0),
     BAD("a trace count of a list of live buffers is outside", 0, 0x0a, 11, 1),
@@ -192,6 +196,7 @@ T_TEST(the_edges_of_what_can_be_are_taken)
         BAD("", 0, SHAPE, 0x03, 0x80, 0x80, 0x80, 0),
         BAD("", 0, 0x08, 0xff, 0xff, 0xff, 0xff, 0x0f), /* thread number 2^32 - 1 */
         BAD("", 0, NOTHING, 0x04, 8, 0),                /* a free whose sizes are unknown */
+        BAD("", 0, 0x0a, 16, 0, 0),                     /* a sample without values */
         BAD("", 0, 0x09, 2, 255, 0, 0x07, 255, 0),      /* a name without characters */
         BAD("", 0, CB, 0x06, 9),
         BAD("", 0, SHAPE, KEYFRAME, 0x0c, 7, 0, 20, 0x0a, 9, 0x01, 7),

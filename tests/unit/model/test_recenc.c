@@ -145,6 +145,32 @@ T_TEST(the_rest_is_as_the_page_says)
           3, 1, 0x0a, 4, 4, 5, 0x0a, 5, 0x80, 1);
 }
 
+T_TEST(a_sample_has_its_known_values_in_their_order)
+{
+    struct tts_sample sample = {.period_ns = 500};
+    begin_plain();
+    tts_sample_set(&sample, TTS_SAMPLE_CB, 7);
+    tts_sample_set(&sample, tts_sample_number(TTS_SAMPLE_ALLOCATED, TTS_POOL_DRAM), 4096);
+    put((struct tts_item){.kind = TTS_ITEM_SAMPLE, .device = 2, .sample = &sample}, BEGIN);
+    WROTE(0x09, 4, 2, 0x0a, 16, 0xf4, 3, 0x81, 0x80, 0x40, 0x80, 0x20, 7);
+}
+
+T_TEST(the_largest_sample_fits)
+{
+    struct tts_sample sample = {.period_ns = UINT64_MAX};
+    draw_init(&rig.draw, 1);
+    begin(0, 0, false);
+    for (unsigned i = 0; i < TTS_SAMPLE_VALUES; i++)
+        tts_sample_set(&sample, i, UINT64_MAX);
+    struct tts_item item = {.kind = TTS_ITEM_SAMPLE, .device = UINT32_MAX, .sample = &sample};
+    size_t last = 0;
+    while (tts_recenc_item(&rig.enc, &item, false, UINT64_MAX / 2 + last)) {
+        T_TRUE(tts_recenc_used(&rig.enc) - last < 300);
+        last = tts_recenc_used(&rig.enc);
+    }
+    T_TRUE(last > CAPACITY - TTS_RECENC_ITEM_MAX && last <= CAPACITY);
+}
+
 T_TEST(a_name_may_be_nothing_at_all)
 {
     begin_plain();

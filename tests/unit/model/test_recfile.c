@@ -397,7 +397,7 @@ T_TEST(a_newer_version_is_refused_as_such)
     struct image image;
     struct tts_checksum check;
     image_of(&image, 3, 20, PLACE);
-    tts_put32(image.bytes + 8, 2);
+    tts_put32(image.bytes + 8, TTS_REC_VERSION + 1);
     tts_checksum_begin(&check, 0);
     tts_put64(image.bytes + TTS_REC_CHECK_OFF,
               tts_checksum_update(&check, image.bytes, TTS_REC_STATE_OFF));

@@ -144,7 +144,7 @@ T_TEST(a_header_that_cannot_be_is_refused_whatever_its_check)
         const char *part;
     } cases[] = {
         {0, 'x', TTS_E_SYNTAX, 0, "not a recording"},
-        {8, 2, TTS_E_RANGE, 8, "version 2"},
+        {8, 3, TTS_E_RANGE, 8, "version 3"},
         {8, 0, TTS_E_SYNTAX, 8, "version is 0"},
         {12, 3, TTS_E_SYNTAX, 12, "kind"},
         {12, 0, TTS_E_SYNTAX, 12, "kind"},
@@ -339,5 +339,26 @@ T_TEST(a_block_that_cannot_be_is_refused_whatever_its_check)
         T_EQ(tts_rec_block_get(bytes, &back, &err), TTS_E_SYNTAX);
         T_EQ(err.offset, cases[i].offset);
         T_TRUE(same_block(&back, &block));
+    }
+}
+
+T_TEST(the_version_is_the_lowest_that_has_what_the_flags_say)
+{
+    static const struct {
+        uint64_t flags;
+        uint32_t version;
+    } cases[] = {{0, 1},
+                 {TTS_REC_DRAM_ONLY, 1},
+                 {TTS_REC_SAMPLES, 2},
+                 {TTS_REC_L1_REQUESTED, 2},
+                 {UINT64_C(1) << 63, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        unsigned char bytes[TTS_REC_HEADER_BYTES];
+        struct tts_rec_header header = a_header(), back;
+        header.flags = cases[i].flags;
+        tts_rec_header_put(&header, bytes);
+        T_EQ(tts_get32(bytes + 8), cases[i].version);
+        T_EQ(tts_rec_header_get(bytes, &back, NULL), TTS_OK);
+        T_EQ(back.flags, cases[i].flags);
     }
 }

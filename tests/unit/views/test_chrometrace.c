@@ -4,6 +4,7 @@
 #include "harness/t.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct item_rig rig;
 static struct tts_timeline *timeline;
@@ -144,4 +145,23 @@ T_TEST(it_is_whole_json_whatever_happened)
            "\"args\":{\"name\":\"memory\"}}\n"
            "],\"otherData\":{\"file\":\"-\",\"times\":\"" TTS_TRACEFILE_NO_TIMES
            "\",\"complete\":false,\"missing\":[\"5 events\",\"line 2: cut \\\"off\\\"\"]}}\n");
+}
+
+T_TEST(a_sampled_counter_has_a_key_of_its_own)
+{
+    static const struct tts_tracefile file = {.path = "a.tts", .is_recording = true, .pid = 7};
+    struct tts_sample sample = {0};
+    struct tts_item item = {.kind = TTS_ITEM_SAMPLE, .device = 1, .sample = &sample};
+    begin(&file);
+    tts_sample_set(&sample, tts_sample_number(TTS_SAMPLE_BUFFERS, TTS_POOL_DRAM), 3);
+    tts_sample_set(&sample, TTS_SAMPLE_CB, 9);
+    put(item);
+    tts_timeline_end(timeline);
+    tts_timeline_free(timeline);
+    tts_chrometrace_end(&trace, NULL, 0);
+    T_EQ(fclose(trace.rows.out), 0);
+    T_TRUE(strstr(text, "\"name\":\"device 1 DRAM buffers (sampled)\",\"args\":{"
+                        "\"d1_DRAM_sampled_buffers\":3}}"));
+    T_TRUE(strstr(text, "\"args\":{\"d1_sampled_cb_bytes\":9}}"));
+    free(text);
 }

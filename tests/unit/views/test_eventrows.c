@@ -106,3 +106,40 @@ T_TEST(without_memory_it_says_so)
     tts_eventrows_release(&rows);
     T_TRUE(heap_is_settled(&heap));
 }
+
+T_TEST(each_known_value_of_a_sample_is_a_row)
+{
+    struct tts_sample sample = {0};
+    struct tts_item item = {.kind = TTS_ITEM_SAMPLE, .seq = 4, .device = 2, .sample = &sample};
+    unsigned buffers = tts_sample_number(TTS_SAMPLE_BUFFERS, TTS_POOL_TRACE);
+    begin();
+    tts_sample_set(&sample, buffers, 12);
+    tts_sample_set(&sample, TTS_SAMPLE_KERNEL, 0);
+    for (unsigned i = 0; i < TTS_SAMPLE_VALUES; i++)
+        T_EQ(tts_eventrow_sample(&rows.row, &item, i), i == buffers || i == TTS_SAMPLE_KERNEL);
+    T_STR_EQ(rows.row.texts[TTS_ROW_KIND], "sample");
+    T_STR_EQ(rows.row.texts[TTS_ROW_NAME], "kernel_bytes");
+    expect(TTS_ROW_SIZE, 0);
+    expect(TTS_ROW_DEVICE, 2);
+    expect(TTS_ROW_SEQ, 4);
+    T_TRUE(!tts_eventrow_has(&rows.row, TTS_ROW_POOL));
+    T_TRUE(tts_eventrow_sample(&rows.row, &item, buffers));
+    T_STR_EQ(rows.row.texts[TTS_ROW_POOL], "TRACE");
+    T_STR_EQ(rows.row.texts[TTS_ROW_NAME], "buffers");
+    expect(TTS_ROW_COUNT, 12);
+    T_TRUE(!tts_eventrow_has(&rows.row, TTS_ROW_SIZE));
+    tts_eventrows_release(&rows);
+}
+
+T_TEST(unknown_bytes_per_bank_have_no_cell)
+{
+    begin();
+    rows.l1_is_requested = true;
+    struct tts_item item = item_alloc(&rig, 0, TTS_POOL_L1, 7, 640);
+    item.event.bytes_per_bank = item.event.block_bytes = 640;
+    put(item);
+    T_TRUE(!tts_eventrow_has(&rows.row, TTS_ROW_PER_BANK));
+    T_TRUE(!tts_eventrow_has(&rows.row, TTS_ROW_BLOCK));
+    expect(TTS_ROW_SIZE, 640);
+    tts_eventrows_release(&rows);
+}

@@ -76,7 +76,7 @@ T_TEST(what_cannot_be_is_refused)
             "a capture has number 0, or a phase of a capture has a name that is too long");
     item.kind = (enum tts_item_kind)TTS_ITEM_KINDS;
     check.in_keyframe = true; /* so that the item is allowed at this place */
-    refuses(&check, item, "the recording has an item of the unknown kind 13");
+    refuses(&check, item, "the recording has an item of the unknown kind 14");
 }
 
 T_TEST(events_and_what_lived_are_checked_like_any)
@@ -108,8 +108,9 @@ T_TEST(parts_of_keyframes_have_their_place)
         refuses(&check, item_of(&check, (enum tts_item_kind)kind),
                 "an entry of a list of live buffers is outside such a list");
     T_TRUE(passes(&check, TTS_ITEM_KEYFRAME));
-    static const enum tts_item_kind outside[] = {TTS_ITEM_EVENT, TTS_ITEM_BEGIN, TTS_ITEM_CUT,
-                                                 TTS_ITEM_END, TTS_ITEM_KEYFRAME};
+    static const enum tts_item_kind outside[] = {TTS_ITEM_EVENT,    TTS_ITEM_BEGIN,
+                                                 TTS_ITEM_CUT,      TTS_ITEM_END,
+                                                 TTS_ITEM_KEYFRAME, TTS_ITEM_SAMPLE};
     for (size_t i = 0; i < sizeof outside / sizeof *outside; i++)
         refuses(&check, item_of(&check, outside[i]),
                 "an event, a phase or another list is inside a list of live buffers");

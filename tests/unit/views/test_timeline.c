@@ -783,3 +783,49 @@ T_TEST(without_memory_it_says_so_and_loses_nothing)
         T_TRUE(heap_is_settled(&heap));
     }
 }
+
+/* ---- samples ---- */
+
+T_TEST(each_known_value_of_a_sample_is_a_counter)
+{
+    struct tts_sample sample = {0};
+    begin(plain);
+    tts_sample_set(&sample, tts_sample_number(TTS_SAMPLE_ALLOCATED, TTS_POOL_L1), 7);
+    tts_sample_set(&sample, TTS_SAMPLE_CB, 9);
+    struct tts_item item = {
+        .kind = TTS_ITEM_SAMPLE, .device = 2, .sample = &sample, .has_time = true};
+    item.time_ns = 1000;
+    put(item);
+    tts_sample_set(&sample, TTS_SAMPLE_CB, 8);
+    item.time_ns = 2000;
+    put(item);
+    expect("1000 track 1\n"
+           "1000 track 2 < 0 device 2\n"
+           "1000 track 3 < 2 device 2 L1 allocated (sampled)\n"
+           "1000 = 3 7\n"
+           "1000 track 4 < 2 device 2 circular buffers (sampled)\n"
+           "1000 = 4 9\n"
+           "2000 = 3 7\n"
+           "2000 = 4 8\n");
+}
+
+T_TEST(requested_bytes_of_l1_are_those_of_the_device)
+{
+    struct tts_timeline_config config = plain;
+    config.l1_is_requested = true;
+    begin(config);
+    struct tts_item item = item_alloc(&rig, 0, TTS_POOL_L1, 5, 4096);
+    item.event.bytes_per_bank = 4096; /* has no meaning here */
+    put(item);
+    put(item_free(&rig, 0, TTS_POOL_L1, 5));
+    expect("1000 track 1\n"
+           "1000 track 2 < 0 device 0\n"
+           "1000 track 3 < 2 device 0 L1 buffers\n"
+           "1000 track 4 < 3 device 0 L1 buffers\n"
+           "1000 + 4 buffer 4.00 KiB #1\n"
+           "1000 track 5 < 2 device 0 L1\n"
+           "1000 = 5 4096\n"
+           "2000 - 4 buffer 4.00 KiB #1\n"
+           "2000 = 5 0\n"
+           "1000 ! 2 peak of L1 4.00 KiB\n");
+}
