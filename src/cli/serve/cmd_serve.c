@@ -46,13 +46,13 @@ static enum tts_status take_uid(void *target, const char *text, struct tts_error
 
 static const struct tts_option serve_table[] = {
     {"socket", 's', TTS_OPTION_TEXT, offsetof(struct serve_options, socket_path), "PATH",
-     "listen here (default: " SOCKET_PATH ")"},
+     .help = "listen here (default: " SOCKET_PATH ")"},
     {"quiet", 'q', TTS_OPTION_FLAG, offsetof(struct serve_options, is_quiet),
      .help = "print no line for each event"},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct serve_options, is_json),
      .help = "write one line of JSON for each event and for statistics"},
     {"record", 0, TTS_OPTION_TEXT, offsetof(struct serve_options, record_dir), "DIR",
-     "write a recording of each process to this directory"},
+     .help = "write a recording of each process to this directory"},
     {"allow-uid", 0, TTS_OPTION_OTHER, offsetof(struct serve_options, allowed), "UID",
      "also hear programs of this user; may be repeated", .take = take_uid},
     {0},
