@@ -289,22 +289,22 @@ static void set_listening(struct tts_server *server, bool is_listening)
 }
 
 /* Without room for another connection, new clients wait in the queue of the kernel. */
-static void pause_listening(struct tts_server *server, const char *reason)
+static void pause_listening(struct tts_server *server, int reason)
 {
-    char text[128];
+    struct tts_error err;
     set_listening(server, false);
     if (server->has_warned)
         return;
     server->has_warned = true;
-    snprintf(text, sizeof text, "new clients have to wait: %s", reason);
-    server->config.note(server->config.ctx, text);
+    tts_error_set_errno(&err, TTS_E_IO, reason, "new clients have to wait");
+    server->config.note(server->config.ctx, err.text);
 }
 
 static void accept_clients(struct tts_server *server)
 {
     for (int i = 0; i < ACCEPTS; i++) {
         if (!tts_serveringest_has_room(server->ingest)) {
-            pause_listening(server, "too many are connected");
+            pause_listening(server, EUSERS);
             return;
         }
         int fd = tts_serversocket_accept(&server->socket);
@@ -313,7 +313,7 @@ static void accept_clients(struct tts_server *server)
             continue;
         }
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            pause_listening(server, strerror(errno));
+            pause_listening(server, errno);
         if (errno != EINTR && errno != ECONNABORTED)
             return;
     }
@@ -368,14 +368,14 @@ static int serve_timers(struct tts_server *server)
 /* Says once why the output takes no text. */
 static void check_output(struct tts_server *server, int *reason)
 {
-    char text[128];
+    struct tts_error err;
     int now = tts_serverprint_flush(server->print);
     if (now == 0 || now == *reason)
         return;
     *reason = now;
-    snprintf(text, sizeof text, "cannot write to standard output: %s (the server goes on)",
-             strerror(now));
-    server->config.note(server->config.ctx, text);
+    tts_error_set_errno(&err, TTS_E_IO, now,
+                        "the server goes on, but cannot write to standard output");
+    server->config.note(server->config.ctx, err.text);
 }
 
 static void run_turns(struct tts_server *server, int *output_failure)
