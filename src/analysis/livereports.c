@@ -1,5 +1,6 @@
 #include "analysis/livereports.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -216,7 +217,7 @@ struct client_report {
     const struct tts_seenview *view;
 };
 
-/* Returns the programs of a region whose devices are those of the report. */
+/* Returns all devices of the program. */
 static const struct tts_seenview *views_of_client(const struct client_report *report,
                                                   size_t *count)
 {
@@ -269,17 +270,26 @@ static struct tts_livedevice *find_device_by_place(struct tts_liveframe *frame,
     return NULL;
 }
 
-/* Returns the device that a program reports, or NULL if the program is the first to name it. */
+static struct tts_livedevice *find_device_by_id(struct tts_liveframe *frame,
+                                                const struct tts_seenview *view)
+{
+    for (size_t i = 0; view->unique_id_known && i < frame->device_count; i++)
+        if (frame->devices[i].unique_id_known && frame->devices[i].unique_id == view->unique_id)
+            return &frame->devices[i];
+    return NULL;
+}
+
+/* Returns the device that a program reports, or NULL if the program is the first to name it.
+ * The devices of all reports of a program are found before one of them is added, because a
+ * report that was added makes the process known on its device. */
 static struct tts_livedevice *find_report_device(struct tts_liveframe *frame,
                                                  const struct client_report *report)
 {
     const struct tts_seenview *view = report->view;
-    for (size_t i = 0; view->unique_id_known && i < frame->device_count; i++)
-        if (frame->devices[i].unique_id_known && frame->devices[i].unique_id == view->unique_id)
-            return &frame->devices[i];
-    if (view->pid == 0)
-        return NULL;
-    struct tts_livedevice *device = find_device_of_process(frame, view->pid, view->logical_id);
+    struct tts_livedevice *device = find_device_by_id(frame, view);
+    if (device || view->pid == 0)
+        return device;
+    device = find_device_of_process(frame, view->pid, view->logical_id);
     if (device)
         return device;
     size_t place, devices = count_client_devices(report, &place);
@@ -290,11 +300,11 @@ static struct tts_livedevice *find_report_device(struct tts_liveframe *frame,
     return device;
 }
 
-/* Returns the device that a program reports. Adds the device if there is none. */
-static struct tts_livedevice *need_report_device(struct tts_liveframe *frame,
-                                                 const struct client_report *report)
+/* Adds a device that a program is the first to name. */
+static struct tts_livedevice *need_new_device(struct tts_liveframe *frame,
+                                              const struct tts_seenview *view)
 {
-    struct tts_livedevice *device = find_report_device(frame, report);
+    struct tts_livedevice *device = find_device_by_id(frame, view);
     if (device)
         return device;
     device = tts_liveframe_add_device(frame);
@@ -446,12 +456,23 @@ static void set_client_update(struct tts_livedevice *device,
     device->update_ns = client->update_ns;
 }
 
-/* Places one device of a program. If the process has a report of the device already, the first
- * report stays. */
-static enum tts_status add_report(const struct client_report *report,
+/* The place of a device in the frame; NO_PLACE: the program is the first to name the device. */
+#define NO_PLACE UINT32_MAX
+
+static uint32_t find_report_place(struct tts_liveframe *frame,
+                                  const struct client_report *report)
+{
+    struct tts_livedevice *device = find_report_device(frame, report);
+    return device ? (uint32_t)(device - frame->devices) : NO_PLACE;
+}
+
+/* Adds one device of a program at a place of the frame. If the process has a report of the
+ * device already, the first report stays. */
+static enum tts_status add_report(const struct client_report *report, uint32_t place,
                                   struct tts_liveframe *frame)
 {
-    struct tts_livedevice *device = need_report_device(frame, report);
+    struct tts_livedevice *device =
+        place == NO_PLACE ? need_new_device(frame, report->view) : &frame->devices[place];
     struct tts_liveprocess *process =
         device ? need_client_process(frame, device, report) : NULL;
     if (!process)
@@ -485,13 +506,20 @@ static enum tts_status add_client_reports(const struct tts_hostview *host,
                                           struct tts_liveframe *frame)
 {
     const struct tts_seenview *views = host->views + client->first_view;
+    uint32_t places[TTS_HOSTVIEW_MESH_DEVICES_MAX];
     enum tts_status status = TTS_OK;
     if (!is_client_used(host, client))
         return TTS_OK;
+    assert(client->view_count <= TTS_HOSTVIEW_MESH_DEVICES_MAX);
+    for (size_t i = 0; i < client->view_count; i++) {
+        struct client_report report = {host, client, &views[i]};
+        if (!is_view_mesh(views, client->view_count, &views[i]))
+            places[i] = find_report_place(frame, &report);
+    }
     for (size_t i = 0; status == TTS_OK && i < client->view_count; i++) {
         struct client_report report = {host, client, &views[i]};
         if (!is_view_mesh(views, client->view_count, &views[i]))
-            status = add_report(&report, frame);
+            status = add_report(&report, places[i], frame);
     }
     return status;
 }
@@ -505,7 +533,7 @@ static enum tts_status add_all_reports(const struct tts_hostview *host,
     for (size_t i = 0; status == TTS_OK && i < host->view_count; i++) {
         struct client_report report = {host, NULL, &host->views[i]};
         if (host->views[i].client_1 == 0)
-            status = add_report(&report, frame);
+            status = add_report(&report, find_report_place(frame, &report), frame);
     }
     return status;
 }
@@ -626,6 +654,8 @@ static void set_client_caveats(struct tts_livedevice *device, const struct clien
         for (int pool = 0; view && pool < TTS_POOLS; pool++)
             if (!has_pool_report(view, pool) && view->counted_bytes[pool] > 0)
                 device->caveats |= TTS_CAVEAT_LOGICAL;
+        if (client && client->private_of != 0)
+            device->caveats |= TTS_CAVEAT_PRIVATE;
         if (client && client->dropped > 0)
             device->caveats |= TTS_CAVEAT_DROPPED;
         if (client && client->unlisted > 0)
@@ -653,16 +683,10 @@ static void set_client_state(struct tts_livedevice *device, const struct client_
 static void use_clients(struct tts_livedevice *device)
 {
     struct client_sum sum = sum_device(device);
-    bool had_cb = device->cb_known;
-    uint64_t old_cb_bytes = device->cb_bytes;
     if (sum.clients == 0)
         return;
     device->caveats &= ~(uint32_t)TTS_CAVEAT_OVER_NOMINAL;
     tts_livedevice_set_allocated(device, &sum.all, &sum.left);
-    if (!device->cb_known) {
-        device->cb_known = had_cb;
-        device->cb_bytes = old_cb_bytes;
-    }
     for (int i = 0; i < TTS_POOLS; i++) {
         set_pool_total(device, i);
         device->pools[i].buffers_known =
@@ -685,7 +709,7 @@ enum tts_status tts_livereports_add(const struct tts_hostview *view,
         use_logs(&frame->devices[i]);
     if (add_all_reports(view, frame) != TTS_OK)
         return TTS_E_NOMEM;
-    for (size_t i = 0; i < frame->device_count; i++)
+    for (size_t i = 0; view->view_count > 0 && i < frame->device_count; i++)
         use_clients(&frame->devices[i]);
     return TTS_OK;
 }
