@@ -15,7 +15,7 @@ static int space_text(const struct tts_failure *f, char *out)
     if (f->banks == 0) /* nobody knows more; the runtime has at least one bank */
         return snprintf(out, TTS_FAILURE_TEXT_MAX,
                         "Out of Memory: Not enough space to allocate %" PRIu64
-                        " B %s buffer (the recording does not say more)",
+                        " B %s buffer (details unknown)",
                         f->requested_bytes, tts_pool_name(f->pool));
     return snprintf(out, TTS_FAILURE_TEXT_MAX,
                     "Out of Memory: Not enough space to allocate %" PRIu64

@@ -25,6 +25,7 @@ enum {
 };
 /* Largest age of the first event: a time from a client can be anything. */
 #define AGE_MAX_NS UINT64_C(10000000000)
+#define SLACK_NS UINT64_C(10000000)
 
 /* The counters of a device: what the events add up to. */
 struct counted_device {
@@ -133,15 +134,13 @@ static bool begin_process_block(struct tts_processfile *file)
 }
 
 /* Writes an item at the time of the last event. Returns false if the file has stopped. */
-static bool put_process_item(struct tts_processfile *file, const struct tts_item *item,
-                             bool is_unseen)
+static bool put_process_item(struct tts_processfile *file, const struct tts_item *item)
 {
     if (file->sys_errno != 0)
         return false;
-    if (tts_recenc_item(&file->enc, item, is_unseen, tick_of(file)))
+    if (tts_recenc_item(&file->enc, item, false, tick_of(file)))
         return true;
-    return begin_process_block(file) &&
-           tts_recenc_item(&file->enc, item, is_unseen, tick_of(file));
+    return begin_process_block(file) && tts_recenc_item(&file->enc, item, false, tick_of(file));
 }
 
 /* ---- life ---- */
@@ -192,9 +191,9 @@ static int begin_process_file(struct tts_processfile *file,
         return reason;
     tts_rec_header_put(&header, file->header.bytes);
     struct tts_item item = {.kind = TTS_ITEM_KEYFRAME};
-    if (begin_process_block(file) && put_process_item(file, &item, false)) {
+    if (begin_process_block(file) && put_process_item(file, &item)) {
         item.kind = TTS_ITEM_KEYFRAME_END;
-        put_process_item(file, &item, false);
+        put_process_item(file, &item);
     }
     return file->sys_errno;
 }
@@ -311,18 +310,17 @@ static bool put_counted(struct tts_processfile *file, const struct tts_servereve
         event->source == TTS_SERVERSOURCE_COUNTERS ? file->period_ns : 0;
     struct tts_item item = {
         .kind = TTS_ITEM_SAMPLE, .device = event->device, .sample = &counted->sample};
-    return put_process_item(file, &item, false);
+    return put_process_item(file, &item);
 }
 
 /* ---- events ---- */
 
 /* Writes an event if a recording can have it. */
-static bool put_checked(struct tts_processfile *file, const struct tts_event *event,
-                        bool is_unseen)
+static bool put_checked(struct tts_processfile *file, const struct tts_event *event)
 {
     struct tts_item item = {.kind = TTS_ITEM_EVENT, .event = *event};
     if (tts_event_check(event, NULL) != TTS_OK || file->events + 1 >= TTS_FOLD_SEQ_MAX ||
-        !put_process_item(file, &item, is_unseen))
+        !put_process_item(file, &item))
         return false;
     file->events++;
     return true;
@@ -345,14 +343,14 @@ static bool put_process_buffer(struct tts_processfile *file,
     buffer.size_bytes = event->size_bytes;
     if (tts_pool_is_l1(event->pool))
         buffer.bytes_per_bank = event->size_bytes; /* see TTS_REC_L1_REQUESTED */
-    return put_checked(file, &buffer, false);
+    return put_checked(file, &buffer);
 }
 
 static bool put_unknown_free(struct tts_processfile *file, const struct tts_serverevent *event)
 {
     struct tts_event buffer = tts_event_of(TTS_EVENT_FREE, event->device);
     buffer.id = event->id;
-    return put_checked(file, &buffer, true);
+    return put_checked(file, &buffer);
 }
 
 static bool put_refused(struct tts_processfile *file, const struct tts_serverevent *event)
@@ -361,7 +359,7 @@ static bool put_refused(struct tts_processfile *file, const struct tts_servereve
         .kind = TTS_FAILURE_SPACE, .pool = event->pool, .requested_bytes = event->size_bytes};
     struct tts_event refused = tts_event_of(TTS_EVENT_FAILURE, event->device);
     refused.failure = &failure;
-    return put_checked(file, &refused, false);
+    return put_checked(file, &refused);
 }
 
 static bool put_trace(struct tts_processfile *file, const struct tts_serverevent *event)
@@ -369,7 +367,7 @@ static bool put_trace(struct tts_processfile *file, const struct tts_serverevent
     bool begins = event->kind == TTS_SERVEREVENT_TRACE_BEGIN;
     struct tts_event trace =
         tts_event_of(begins ? TTS_EVENT_TRACE_BEGIN : TTS_EVENT_TRACE_END, event->device);
-    return put_checked(file, &trace, false);
+    return put_checked(file, &trace);
 }
 
 static bool put_process_event(struct tts_processfile *file, const struct tts_serverevent *event)
@@ -403,16 +401,23 @@ static bool put_process_event(struct tts_processfile *file, const struct tts_ser
     return true;
 }
 
-/* Moves the time of the file to that of an event: never back, and never after now. Times of
- * clients can be anything. */
+/* Returns an instant since 1970 on the monotonic clock, not before the start of the file. */
+static uint64_t process_time(const struct tts_processfile *file, uint64_t realtime_ns)
+{
+    return realtime_ns > file->start_realtime_ns
+               ? file->start_ns + (realtime_ns - file->start_realtime_ns)
+               : file->start_ns;
+}
+
+/* Moves the time of the file to that of an event: never back, and never after now, because
+ * times of clients can be anything. A clock that is read for each event must be cheap, so now
+ * is up to SLACK_NS too late. */
 static void move_process_time(struct tts_processfile *file, uint64_t realtime_ns)
 {
-    uint64_t now_ns = tts_clock_ns(), event_ns = now_ns;
-    if (realtime_ns > 0)
-        event_ns = realtime_ns > file->start_realtime_ns
-                       ? file->start_ns + (realtime_ns - file->start_realtime_ns)
-                       : file->start_ns;
-    event_ns = event_ns < now_ns ? event_ns : now_ns;
+    uint64_t coarse_ns = tts_clock_coarse_ns();
+    uint64_t latest_ns = process_time(file, coarse_ns + SLACK_NS);
+    uint64_t event_ns = process_time(file, realtime_ns > 0 ? realtime_ns : coarse_ns);
+    event_ns = event_ns < latest_ns ? event_ns : latest_ns;
     file->last_ns = event_ns > file->last_ns ? event_ns : file->last_ns;
 }
 
@@ -430,5 +435,5 @@ void tts_processfile_missed(struct tts_processfile *file, uint64_t events)
     struct tts_item item = {.kind = TTS_ITEM_MISSED, .count = events};
     if (__builtin_add_overflow(file->missed, events, &file->missed))
         file->missed = UINT64_MAX;
-    put_process_item(file, &item, false);
+    put_process_item(file, &item);
 }

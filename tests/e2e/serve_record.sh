@@ -24,7 +24,7 @@ expect_out_like 'peak of DRAM: 100663296 B, 96.00 MB, at event 8 of 9,'
 expect_out_like '  program    trainer, pid 4242, by ttscope '
 expect_out_like '  state      complete'
 expect_out_like 'fullest core: unknown (the recording has only the requested bytes of L1 buffers)'
-expect_out_like 'Not enough space to allocate 4294967296 B DRAM buffer (the recording does not say more)'
+expect_out_like 'Not enough space to allocate 4294967296 B DRAM buffer (details unknown)'
 expect_out_like 'sampled counters: 1 sample
 '
 expect_out_like '  device 0   circular buffers                262144 '
@@ -112,6 +112,22 @@ for file in "$trainer" "$counted" "$lossy"; do
     cmp -s before after || fail "wanted the same items in $file after packing"
     [ "$(wc -l <after)" -gt 2 ] || fail "wanted items in $file"
 done
+
+# --- a server that was killed -------------------------------------------------------------------
+mkdir killed
+"$TTS_BUILD_DIR/tests/make_serverrecord" killed kill 2>/dev/null
+run "$ttscope" show "killed/$lossy"
+expect_code 5
+expect_out_like 'state      not ended: the program still runs, was killed,'
+expect_out_like 'peak of DRAM: 1048576 B, 1.00 MB, at event 1 of 1'
+run "$ttscope" show "killed/$counted"
+expect_code 0
+expect_out_like 'sampled peak of DRAM: 125829120 B, 120.00 MB on device 0, at 0.'
+run timeout -s INT 1 "$ttscope" show --follow "killed/$counted"
+expect_out_like ' s, event 0: DRAM unknown, sampled peak of DRAM: 125829120 B, 120.00 MB on device 0'
+run timeout -s INT 1 "$ttscope" show --follow --json "killed/$counted"
+[ "$(head -n 1 <<<"$out" | jq -c '[.pools.DRAM.bytes, .peak.bytes]')" = '[null,null]' ] ||
+    fail "wanted unknown bytes while following"
 
 # --- recordings from before samples -------------------------------------------------------------
 for file in ended packed box; do

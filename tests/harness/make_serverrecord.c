@@ -1,14 +1,19 @@
 /* make_serverrecord.c: a program that lets the allocation server record some processes.
- *     make_serverrecord DIR
- * writes to DIR: trainer-4242-777.tts (buffers, circular buffers, a trace, a refused request),
- * counted-4243-778.tts (counters only), lossy-4244-779.tts (one buffer and lost events). */
+ *     make_serverrecord DIR [kill]
+ * With `kill` it kills itself when everything is recorded, before any recording is ended by it.
+ * It writes to DIR: trainer-4242-777.tts (buffers, circular buffers, a trace, a refused
+ * request), counted-4243-778.tts (counters only), lossy-4244-779.tts (one buffer and lost
+ * events). */
 #include "base/ticks.h"
 #include "serve/serverrecord.h"
 
+#include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define MIB UINT64_C(1048576)
+enum { EVENTS = 17 }; /* without the begin and the end of processes */
 
 static const struct tts_serverprocess trainer = {
     .instance = 1, .pid = 4242, .pid_inside = 4242, .start_ticks = 777, .name = "trainer"};
@@ -61,13 +66,24 @@ static void send_counted(void)
     send_event(&counted, TTS_SERVEREVENT_KERNEL_LOAD, TTS_POOL_DRAM, 0, 24576);
 }
 
+/* Waits until all events are recorded. */
+static void wait_for_events(struct tts_serverrecord *record, uint64_t events)
+{
+    struct tts_serverrecord_counts counts = {0};
+    for (int i = 0; i < 10000 && counts.events < events; i++) {
+        usleep(1000);
+        tts_serverrecord_counts(record, &counts);
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct tts_serverrecord *record;
     struct tts_serverrecord_config config = {.dir = argv[1],
                                              .counter_period_ns = UINT64_C(500000000)};
     struct tts_error err;
-    if (argc != 2)
+    bool is_killed = argc == 3 && strcmp(argv[2], "kill") == 0;
+    if (argc != 2 && !is_killed)
         return 2;
     if (tts_serverrecord_open(&config, NULL, &record, &err) != TTS_OK) {
         fprintf(stderr, "make_serverrecord: %s\n", err.text);
@@ -78,6 +94,10 @@ int main(int argc, char **argv)
     send_counted();
     send_event(&lossy, TTS_SERVEREVENT_ALLOC, TTS_POOL_DRAM, 64, MIB);
     send_event(&lossy, TTS_SERVEREVENT_LOST, TTS_POOL_DRAM, 0, 7);
+    if (is_killed) {
+        wait_for_events(record, EVENTS);
+        raise(SIGKILL);
+    }
     tts_serverrecord_close(record);
     return 0;
 }

@@ -25,7 +25,10 @@ static inline void recorded_read(struct recorded *out, const char *path)
     memset(out, 0, sizeof *out);
     T_EQ(tts_recfile_open(path, NULL, &file, &err), TTS_OK);
     struct tts_item item;
+    uint64_t last_ns = 0;
     while ((out->end = tts_recfile_next(file, &item, &err)) == TTS_OK) {
+        T_TRUE(item.time_ns >= last_ns);
+        last_ns = item.time_ns;
         out->events += item.kind == TTS_ITEM_EVENT;
         out->missed += item.kind == TTS_ITEM_MISSED ? item.count : 0;
         if (item.kind == TTS_ITEM_KEYFRAME || item.kind == TTS_ITEM_KEYFRAME_END ||

@@ -536,7 +536,10 @@ void tts_show_now_json(const struct tts_show_facts *show, const struct tts_show_
     tts_json_text(json, "pool", tts_pool_name(peak->pool));
     put_event_fields(show, peak->seq, peak->has_time, peak->time_ns, json);
     put_op_fields(show, peak->op, json);
-    tts_json_signed(json, "bytes", peak->level.bytes);
+    if (tts_show_has_samples_only(show))
+        tts_json_null(json, "bytes");
+    else
+        tts_json_signed(json, "bytes", peak->level.bytes);
     tts_json_object_end(json);
     tts_json_number(json, "phases", show->sum->phase_count + show->sum->phases_unlisted);
     tts_json_number(json, "failures", show->sum->failure_count + show->sum->failures_unlisted);

@@ -930,9 +930,14 @@ static void put_level(const struct tts_show_facts *show, enum tts_pool pool, FIL
             level.buffers, tts_say_plural(level.buffers));
 }
 
-static void put_now_peak(const struct tts_peak_info *peak, FILE *out)
+static void put_now_peak(const struct tts_show_facts *show, const struct tts_peak_info *peak,
+                         FILE *out)
 {
     char bytes[TTS_NUMBER_BYTES_MAX];
+    if (tts_show_has_samples_only(show)) {
+        tts_showsamples_headline(show->samples, peak->pool, show->start_ns, out);
+        return;
+    }
     fprintf(out, "%s %s at event %" PRIu64, tts_pool_name(peak->pool),
             tts_number_format_bytes(bytes, (uint64_t)peak->level.bytes), peak->seq);
 }
@@ -954,9 +959,10 @@ static void put_now_head(const struct tts_show_facts *show, const struct tts_pea
         put_level(show, pool, out);
         fputc('\n', out);
     }
-    fputs("peak  ", out);
-    put_now_peak(peak, out);
-    put_when(show, peak->has_time, peak->time_ns, peak->op, out);
+    fputs(tts_show_has_samples_only(show) ? "" : "peak  ", out);
+    put_now_peak(show, peak, out);
+    if (!tts_show_has_samples_only(show))
+        put_when(show, peak->has_time, peak->time_ns, peak->op, out);
     fputc('\n', out);
     if (show->sum->phase_count > 0) {
         fprintf(out,
@@ -994,8 +1000,8 @@ void tts_show_now_line(const struct tts_show_facts *show, const struct tts_show_
     fprintf(out, "%" PRIu64 ".%06" PRIu64 " s, event %" PRIu64 ": ", ns / 1000000000,
             ns / 1000 % 1000000, show->sum->event.seq);
     put_level(show, show->pool, out);
-    fputs(", peak ", out);
-    put_now_peak(&now->peak, out);
+    fputs(tts_show_has_samples_only(show) ? ", " : ", peak ", out);
+    put_now_peak(show, &now->peak, out);
     if (show->sum->failure_count > 0)
         fprintf(out, ", refused requests: %" PRIu64,
                 show->sum->failure_count + show->sum->failures_unlisted);

@@ -83,10 +83,18 @@ void tts_show_now_json(const struct tts_show_facts *show, const struct tts_show_
 #define TTS_SHOW_L1_REASON "the recorded run models DRAM only"
 #define TTS_SHOW_CORES_REASON "the recording has only the requested bytes of L1 buffers"
 
+/* Returns true if the file has samples and no events. */
+static inline bool tts_show_has_samples_only(const struct tts_show_facts *show)
+{
+    return show->samples->samples > 0 && show->sum->event.seq == 0 &&
+           show->sum->restored_buffers == 0;
+}
+
 /* Returns true if nothing is known about the pool. */
 static inline bool tts_show_is_unknown(const struct tts_show_facts *show, enum tts_pool pool)
 {
-    return show->l1_is_unknown && (pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL);
+    bool is_l1 = pool == TTS_POOL_L1 || pool == TTS_POOL_L1_SMALL;
+    return (show->l1_is_unknown && is_l1) || tts_show_has_samples_only(show);
 }
 
 /* Returns why the use of the cores is unknown, or NULL if it is known. */
@@ -95,13 +103,6 @@ static inline const char *tts_show_cores_reason(const struct tts_show_facts *sho
     return show->l1_is_unknown     ? TTS_SHOW_L1_REASON
            : show->l1_is_requested ? TTS_SHOW_CORES_REASON
                                    : NULL;
-}
-
-/* Returns true if the file has samples and no events. */
-static inline bool tts_show_has_samples_only(const struct tts_show_facts *show)
-{
-    return show->samples->samples > 0 && show->sum->event.seq == 0 &&
-           show->sum->restored_buffers == 0;
 }
 
 /* Returns the nanoseconds since the recording began. */

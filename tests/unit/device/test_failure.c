@@ -237,3 +237,13 @@ T_TEST(every_kind_has_a_name)
              "other");
     T_STR_EQ(tts_failure_kind_name((enum tts_failure_kind)UINT32_MAX), "other");
 }
+
+T_TEST(details_that_are_unknown_are_not_zeros)
+{
+    struct tts_failure failure = {
+        .kind = TTS_FAILURE_SPACE, .pool = TTS_POOL_L1, .requested_bytes = 4096};
+    char text[TTS_FAILURE_TEXT_MAX];
+    T_STR_EQ(tts_failure_text(&failure, text),
+             "Out of Memory: Not enough space to allocate 4096 B L1 buffer (details unknown)");
+    T_TRUE(!tts_failure_deficit_is_known(&failure));
+}
