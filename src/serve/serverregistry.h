@@ -4,7 +4,7 @@
  * A buffer is identified by process, device and address, so neither a process number nor an
  * address that is used again confuses two buffers. The rules for repeated allocations, unknown
  * frees, circular buffers and kernels are those of the published server
- * (docs/design/server-frames.md), except that no sum ever wraps.
+ * (docs/design/serve.md), except that no sum ever wraps.
  *
  * Pure: no system call. Every frame is foreign. All memory has a maximum; an event beyond a
  * maximum changes nothing and counts as lost.
