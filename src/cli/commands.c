@@ -12,6 +12,7 @@ static const struct tts_command export = {.name = "export",
 const struct tts_command *const tts_commands[] = {
     &tts_devices_command,
     &tts_top_command,
+    &tts_serve_command,
     &tts_doctor_command,
     &tts_clean_command,
     &tts_fit_command,

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
@@ -346,7 +347,12 @@ static enum tts_status prepare_record(struct tts_serverrecord *record,
     record->processes = alloc->alloc(alloc->ctx, record->files_max * sizeof *record->processes);
     if (!record->queue || !record->processes)
         return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the recordings");
+    /* Signals are for the thread of the server. */
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
     int reason = pthread_create(&record->thread, NULL, write_recordings, record);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (reason != 0)
         return tts_error_set_errno(err, TTS_E_IO, reason,
                                    "cannot start the thread that writes recordings");

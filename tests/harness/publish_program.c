@@ -5,7 +5,8 @@
  * before DEVICES, the allocator of each device reports a DRAM of 1 GiB in 12 banks. With "-"
  * before DEVICES, the program has devices without ids.
  * Prints "ready PID" and waits for lines on standard input: "alloc N" and "free" change DRAM of
- * device 0. Ends at the end of the input. */
+ * device 0; "churn N" allocates N buffers of 1 to 1000 bytes there and frees all but the last
+ * 50. Ends at the end of the input. */
 #include "ttscope/publish.h"
 
 #include <inttypes.h>
@@ -42,6 +43,21 @@ static void begin_device(struct tts_tracker *tracker, uint32_t device, uint64_t 
         must_publish(tts_publish_pool(tracker, device, TTS_POOL_DRAM, &report, 0, &err), &err);
 }
 
+static void churn_buffers(struct tts_tracker *tracker, uint64_t count)
+{
+    enum { FIRST_ID = 1000000, KEPT = 50 };
+    struct tts_error err = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        must_publish(
+            tts_track_alloc(tracker, 0, TTS_POOL_DRAM, FIRST_ID + i, 1 + i % 1000, 0, &err),
+            &err);
+        if (i >= KEPT)
+            must_publish(
+                tts_track_free(tracker, 0, TTS_POOL_DRAM, FIRST_ID + i - KEPT, 0, 0, &err),
+                &err);
+    }
+}
+
 static void obey_line(struct tts_tracker *tracker, const char *line)
 {
     static uint64_t id = 100;
@@ -49,6 +65,8 @@ static void obey_line(struct tts_tracker *tracker, const char *line)
     struct tts_error err = {0};
     if (sscanf(line, "alloc %" SCNu64, &bytes) == 1)
         must_publish(tts_track_alloc(tracker, 0, TTS_POOL_DRAM, ++id, bytes, 0, &err), &err);
+    else if (sscanf(line, "churn %" SCNu64, &bytes) == 1)
+        churn_buffers(tracker, bytes);
     else if (strcmp(line, "free\n") == 0)
         must_publish(tts_track_free(tracker, 0, TTS_POOL_DRAM, id--, 0, 0, &err), &err);
     puts("done");

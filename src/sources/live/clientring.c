@@ -68,6 +68,11 @@ void tts_clientring_close(struct tts_clientring *ring)
     ring->alloc->free(ring->alloc->ctx, ring, sizeof *ring);
 }
 
+void tts_clientring_rewind(struct tts_clientring *ring)
+{
+    ring->next = 0;
+}
+
 const struct tts_clientregion_header *tts_clientring_header(const struct tts_clientring *ring)
 {
     return &ring->first;

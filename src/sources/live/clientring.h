@@ -24,6 +24,9 @@ TTS_NODISCARD enum tts_status tts_clientring_open(const char *path,
                                                   struct tts_error *err);
 void tts_clientring_close(struct tts_clientring *ring); /* NULL is allowed */
 
+/* Goes back to the first event of the program. Events that it has overwritten count as lost. */
+void tts_clientring_rewind(struct tts_clientring *ring);
+
 /* The header as it was when the ring was opened, copied and checked. Valid until close. */
 const struct tts_clientregion_header *tts_clientring_header(const struct tts_clientring *ring);
 

@@ -158,32 +158,25 @@ static void put_row_pid(FILE *out, const struct tts_serverprocess *process)
         fputs("?", out);
 }
 
-/* Returns the number of rows from `first` on that have the same device and pool. */
-static size_t count_group(const struct tts_serverstate *state, size_t first)
-{
-    const struct tts_serverbuffer *row = &state->buffers[first];
-    size_t end = first;
-    while (end < state->buffer_count && state->buffers[end].device == row->device &&
-           state->buffers[end].pool == row->pool)
-        end++;
-    return end - first;
-}
-
-static void put_live_group(FILE *out, const struct tts_serverbuffer *rows, size_t count)
+/* Writes the buffers of a device and a pool, in one line if there are many. `rows` are those
+ * from the first of this device and pool on. Returns how many of them belong here. */
+static size_t put_live_group(FILE *out, const struct tts_serverdevice *device,
+                             enum tts_pool pool, const struct tts_serverbuffer *rows,
+                             size_t most)
 {
     char size[TTS_NUMBER_BYTES_MAX];
-    uint64_t sum = 0;
-    for (size_t i = 0; i < count; i++)
-        if (__builtin_add_overflow(sum, rows[i].size_bytes, &sum))
-            sum = UINT64_MAX;
-    fprintf(out, "  %s: %zu buffers, %s MB total\n", tts_pool_name(rows->pool), count,
-            server_size(size, sum, MIB));
-    for (size_t i = 0; i < count && count <= LISTED_MAX; i++) {
+    size_t count = 0;
+    while (count < most && rows[count].device == device->device && rows[count].pool == pool)
+        count++;
+    fprintf(out, "  %s: %" PRIu64 " buffers, %s MB total\n", tts_pool_name(pool),
+            device->buffers[pool], server_size(size, device->bytes[pool], MIB));
+    for (size_t i = 0; i < count && device->buffers[pool] <= LISTED_MAX; i++) {
         fprintf(out, "    - Buffer 0x%" PRIx64 ": %s KB (PID ", rows[i].id,
                 server_size(size, rows[i].size_bytes, KIB));
         put_row_pid(out, rows[i].process);
         fprintf(out, ", ref_count=%" PRIu32 ")\n", rows[i].references);
     }
+    return count;
 }
 
 void tts_serverstats_buffers(const struct tts_serverstate *state, bool is_utf8, FILE *out)
@@ -194,13 +187,15 @@ void tts_serverstats_buffers(const struct tts_serverstate *state, bool is_utf8, 
         return;
     }
     fprintf(out, "Total tracked allocations: %" PRIu64 "\n", state->live_buffers);
-    size_t count = 0;
-    for (size_t at = 0; at < state->buffer_count; at += count) {
-        const struct tts_serverbuffer *row = &state->buffers[at];
-        count = count_group(state, at);
-        if (at == 0 || row->device != row[-1].device)
-            fprintf(out, "\nDevice %" PRIu32 ":\n", row->device);
-        put_live_group(out, row, count);
+    size_t at = 0;
+    for (size_t i = 0; i < state->device_count; i++) {
+        const struct tts_serverdevice *device = &state->devices[i];
+        if (sum_device_buffers(device) > 0)
+            fprintf(out, "\nDevice %" PRIu32 ":\n", device->device);
+        for (int pool = 0; pool < TTS_POOLS; pool++)
+            if (device->buffers[pool] > 0)
+                at += put_live_group(out, device, (enum tts_pool)pool, &state->buffers[at],
+                                     state->buffer_count - at);
     }
     fprintf(out, "\nTotal remaining buffers: %" PRIu64 "\n", state->live_buffers);
 }

@@ -16,6 +16,7 @@ void tts_serverstats_start(const struct tts_serverstate *state, const char *sock
 /* Writes the statistics of the devices in use, the number of live buffers, and the losses if
  * there are any. Needs no buffers and kernels in `state`. */
 void tts_serverstats_now(const struct tts_serverstate *state, bool is_utf8, FILE *out);
-/* Write the reports that clients ask for: all live buffers, all live kernels. */
+/* Write the reports that clients ask for: all live buffers, all live kernels. The sums of the
+ * buffers are those of the devices; `buffers` needs the rows of groups of at most ten only. */
 void tts_serverstats_buffers(const struct tts_serverstate *state, bool is_utf8, FILE *out);
 void tts_serverstats_kernels(const struct tts_serverstate *state, bool is_utf8, FILE *out);

@@ -128,6 +128,26 @@ T_TEST(a_full_ring_loses_nothing_and_one_event_more_loses_one)
     end_ring();
 }
 
+T_TEST(a_rewound_ring_has_the_events_from_before_it_was_opened)
+{
+    uint64_t lost = 0;
+    host_new("rewound");
+    client_make(&writer, CLIENT_PID);
+    put_events(3);
+    ring = followed(writer.path);
+    T_EQ(next_events(MANY, &lost), 0);
+    tts_clientring_rewind(ring);
+    T_EQ(next_events(MANY, &lost), 3);
+    T_TRUE(lost == 0 && events[0].stamp == 1);
+    put_events(SLOTS);
+    tts_clientring_rewind(ring);
+    size_t count = next_events(MANY, &lost);
+    count += next_events(MANY, &lost);
+    T_EQ(count + lost, 3 + SLOTS);
+    T_TRUE(lost >= 3);
+    end_ring();
+}
+
 T_TEST(each_event_arrives_once_over_many_rounds_and_in_portions)
 {
     uint64_t lost = 0, next = 1, seed = 3;

@@ -68,7 +68,10 @@ T_TEST(the_live_buffers_are_listed_by_device_and_pool)
 T_TEST(more_than_ten_buffers_of_a_pool_are_a_sum)
 {
     struct tts_serverbuffer rows[11];
+    struct tts_serverdevice device = {.buffers = {11}, .bytes = {11 << 20}};
     struct tts_serverstate all = server_state();
+    all.devices = &device;
+    all.device_count = 1;
     for (size_t i = 0; i < 11; i++)
         rows[i] = (struct tts_serverbuffer){
             .pool = TTS_POOL_DRAM, .references = 1, .id = i, .size_bytes = 1048576};
@@ -77,7 +80,10 @@ T_TEST(more_than_ten_buffers_of_a_pool_are_a_sum)
     const char *text = stats_of(&all, 'b', false);
     T_TRUE(strstr(text, "  DRAM: 11 buffers, 11 MB total\n"));
     T_TRUE(!strstr(text, "- Buffer"));
-    all.buffer_count = all.live_buffers = 10;
+    /* The sums are those of the device, also if not all rows are there. */
+    all.buffer_count = 4;
+    T_TRUE(strstr(stats_of(&all, 'b', false), "  DRAM: 11 buffers, 11 MB total\n"));
+    all.buffer_count = all.live_buffers = device.buffers[0] = 10;
     T_TRUE(strstr(stats_of(&all, 'b', false), "    - Buffer 0x9: 1024 KB (PID ?"));
 }
 

@@ -1,0 +1,324 @@
+#include "serve/serverrings.h"
+
+#include "base/error.h"
+#include "base/heap.h"
+#include "base/ticks.h"
+#include "serve/serverpeer.h"
+#include "sources/live/clientring.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+enum { EVENTS = 2048, STEP_EVENTS = 4 * EVENTS, LAST_READS = 64, MS_NS = 1000 * 1000 };
+
+/* A program that is followed. */
+struct followed {
+    struct tts_serverprocess process;
+    struct tts_clientring *ring;
+    int pidfd; /* -1: none */
+    char file[sizeof((struct tts_seenclient){0}.file)];
+    uint64_t due_ns;
+    uint32_t pause_ms;
+    uint64_t live_bytes, live_buffers; /* at the last update */
+    bool is_seen;
+};
+
+struct tts_serverrings {
+    const struct tts_alloc *alloc;
+    const char *directory;
+    struct tts_serversink sink;
+    struct followed *list;
+    size_t count, capacity;
+    size_t turn; /* the ring that comes first in the next step */
+    uint64_t instances;
+    uint64_t begin_ns; /* since 1970 */
+    int epoll_fd, inotify_fd;
+    struct tts_clientregion_event events[EVENTS];
+};
+
+enum tts_status tts_serverrings_open(const char *directory, const struct tts_serversink *sink,
+                                     const struct tts_alloc *alloc,
+                                     struct tts_serverrings **out, struct tts_error *err)
+{
+    alloc = alloc ? alloc : tts_alloc_libc();
+    struct tts_serverrings *rings = alloc->alloc(alloc->ctx, sizeof *rings);
+    if (!rings)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the rings");
+    memset(rings, 0, offsetof(struct tts_serverrings, events));
+    rings->alloc = alloc;
+    rings->directory = directory;
+    rings->sink = *sink;
+    rings->begin_ns = tts_clock_realtime_ns();
+    rings->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    rings->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (rings->epoll_fd < 0) {
+        int reason = errno;
+        tts_serverrings_close(rings);
+        return tts_error_set_errno(err, TTS_E_IO, reason, "cannot watch programs");
+    }
+    /* Without notifications, new regions are found at the next read of the host. */
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = rings->inotify_fd};
+    if (rings->inotify_fd >= 0 &&
+        inotify_add_watch(rings->inotify_fd, directory, IN_CREATE | IN_MOVED_TO) >= 0)
+        epoll_ctl(rings->epoll_fd, EPOLL_CTL_ADD, rings->inotify_fd, &event);
+    *out = rings;
+    return TTS_OK;
+}
+
+static void close_followed(struct followed *followed)
+{
+    tts_clientring_close(followed->ring);
+    if (followed->pidfd >= 0)
+        close(followed->pidfd);
+}
+
+void tts_serverrings_close(struct tts_serverrings *rings)
+{
+    if (!rings)
+        return;
+    for (size_t i = 0; i < rings->count; i++)
+        close_followed(&rings->list[i]);
+    if (rings->list)
+        rings->alloc->free(rings->alloc->ctx, rings->list,
+                           rings->capacity * sizeof *rings->list);
+    if (rings->inotify_fd >= 0)
+        close(rings->inotify_fd);
+    if (rings->epoll_fd >= 0)
+        close(rings->epoll_fd);
+    rings->alloc->free(rings->alloc->ctx, rings, sizeof *rings);
+}
+
+int tts_serverrings_fd(const struct tts_serverrings *rings)
+{
+    return rings->epoll_fd;
+}
+
+size_t tts_serverrings_count(const struct tts_serverrings *rings)
+{
+    return rings->count;
+}
+
+/* --- events ----------------------------------------------------------------------------- */
+
+static void send_ring_event(const struct tts_serverrings *rings,
+                            const struct followed *followed, struct tts_serverevent *event)
+{
+    event->source = TTS_SERVERSOURCE_RING;
+    event->process = &followed->process;
+    event->time_ns = event->time_ns > 0 ? event->time_ns : tts_clock_coarse_ns();
+    rings->sink.event(rings->sink.ctx, event);
+}
+
+static void send_region_event(const struct tts_serverrings *rings,
+                              const struct followed *followed,
+                              const struct tts_clientregion_event *from)
+{
+    static const enum tts_serverevent_kind kinds[] = {
+        [TTS_CLIENTEVENT_ALLOC] = TTS_SERVEREVENT_ALLOC,
+        [TTS_CLIENTEVENT_FREE] = TTS_SERVEREVENT_FREE,
+        [TTS_CLIENTEVENT_PROGRAM] = TTS_SERVEREVENTS,
+        [TTS_CLIENTEVENT_CB] = TTS_SERVEREVENT_CB_ALLOC,
+        [TTS_CLIENTEVENT_TRACE_BEGIN] = TTS_SERVEREVENT_TRACE_BEGIN,
+        [TTS_CLIENTEVENT_TRACE_END] = TTS_SERVEREVENT_TRACE_END,
+        [TTS_CLIENTEVENT_REFUSED] = TTS_SERVEREVENT_REFUSED,
+        [TTS_CLIENTEVENT_KERNEL] = TTS_SERVEREVENT_KERNEL_LOAD,
+    };
+    if (from->kind == 0 || from->kind >= sizeof kinds / sizeof *kinds ||
+        kinds[from->kind] == TTS_SERVEREVENTS)
+        return;
+    struct tts_serverevent event = {
+        .kind = kinds[from->kind],
+        .device = from->device,
+        .pool = from->pool < TTS_POOLS ? (enum tts_pool)from->pool : TTS_POOL_DRAM,
+        .id_known = true,
+        .id = from->address != TTS_CLIENTREGION_NO_ADDRESS ? from->address : from->id,
+        .size_bytes = from->size_bytes,
+        .time_ns = from->time_ns,
+        .references = from->kind == TTS_CLIENTEVENT_ALLOC,
+        .live_bytes = from->live_bytes};
+    /* A program that frees a buffer which was allocated before it published has no size. */
+    if (event.kind == TTS_SERVEREVENT_FREE && event.size_bytes == 0)
+        event.kind = TTS_SERVEREVENT_UNKNOWN_FREE;
+    send_ring_event(rings, followed, &event);
+}
+
+/* Hands over some events. Returns their number. Sets *has_ended if no more will come. */
+static size_t read_ring(struct tts_serverrings *rings, struct followed *followed,
+                        bool *has_ended)
+{
+    size_t count = 0;
+    uint64_t lost = 0;
+    enum tts_status status =
+        tts_clientring_next(followed->ring, rings->events, EVENTS, &count, &lost, NULL);
+    *has_ended = status != TTS_OK && status != TTS_E_BUSY;
+    if (lost > 0)
+        send_ring_event(
+            rings, followed,
+            &(struct tts_serverevent){.kind = TTS_SERVEREVENT_LOST, .buffers = lost});
+    for (size_t i = 0; status == TTS_OK && i < count; i++)
+        send_region_event(rings, followed, &rings->events[i]);
+    return status == TTS_OK ? count : 0;
+}
+
+/* Hands over the news of a ring, about `most` events. Returns their number. */
+static size_t follow_ring(struct tts_serverrings *rings, struct followed *followed,
+                          uint64_t now_ns, size_t most)
+{
+    bool has_ended = false;
+    size_t all = 0, count = 1;
+    for (; count > 0 && all < most; all += count)
+        count = read_ring(rings, followed, &has_ended);
+    uint32_t pause_ms = all > 0 ? TTS_SERVERRINGS_BUSY_MS : followed->pause_ms * 2;
+    followed->pause_ms =
+        pause_ms < TTS_SERVERRINGS_IDLE_MS ? pause_ms : TTS_SERVERRINGS_IDLE_MS;
+    followed->due_ns = has_ended ? UINT64_MAX : now_ns + followed->pause_ms * (uint64_t)MS_NS;
+    if (count > 0)
+        followed->due_ns = now_ns; /* there are more */
+    return all;
+}
+
+int tts_serverrings_step(struct tts_serverrings *rings, uint64_t now_ns)
+{
+    uint64_t first_ns = UINT64_MAX;
+    size_t events = 0;
+    for (size_t i = 0; i < rings->count; i++) {
+        size_t at = (rings->turn + i) % rings->count;
+        struct followed *followed = &rings->list[at];
+        if (followed->due_ns <= now_ns)
+            events += follow_ring(rings, followed, now_ns, STEP_EVENTS / 2);
+        first_ns = followed->due_ns < first_ns ? followed->due_ns : first_ns;
+        if (events >= STEP_EVENTS) {
+            rings->turn = at + 1; /* the sockets come first, then the other rings */
+            return 0;
+        }
+    }
+    if (first_ns == UINT64_MAX)
+        return -1;
+    return first_ns > now_ns ? (int)((first_ns - now_ns) / MS_NS) + 1 : 0;
+}
+
+/* --- programs that come and go ---------------------------------------------------------- */
+
+static void measure_client(struct followed *followed, const struct tts_hostview *view,
+                           const struct tts_seenclient *client)
+{
+    for (size_t i = client->first_view; i < client->first_view + client->view_count; i++)
+        for (int pool = 0; i < view->view_count && pool < TTS_POOLS; pool++) {
+            followed->live_bytes += view->views[i].counted_bytes[pool];
+            followed->live_buffers += view->views[i].counted_buffers[pool];
+        }
+}
+
+static struct followed *find_followed(struct tts_serverrings *rings, const char *file)
+{
+    for (size_t i = 0; i < rings->count; i++)
+        if (strcmp(rings->list[i].file, file) == 0)
+            return &rings->list[i];
+    return NULL;
+}
+
+static void watch_end(struct tts_serverrings *rings, struct followed *followed)
+{
+    struct tts_serverpeer peer;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    tts_serverpeer_look(followed->process.pid, &peer);
+    followed->pidfd = peer.pidfd;
+    event.data.fd = peer.pidfd;
+    if (peer.pidfd >= 0)
+        epoll_ctl(rings->epoll_fd, EPOLL_CTL_ADD, peer.pidfd, &event);
+}
+
+static struct followed *follow_client(struct tts_serverrings *rings,
+                                      const struct tts_seenclient *client)
+{
+    char path[TTS_HOSTVIEW_PATH_MAX + sizeof client->file];
+    struct followed added = {.pidfd = -1, .pause_ms = TTS_SERVERRINGS_BUSY_MS};
+    if (rings->count == TTS_SERVERRINGS_MAX)
+        return NULL;
+    struct followed *list = tts_alloc_grow(rings->alloc, rings->list, &rings->capacity,
+                                           rings->count + 1, sizeof *list);
+    if (!list)
+        return NULL;
+    rings->list = list;
+    snprintf(path, sizeof path, "%s/%s", rings->directory, client->file);
+    if (tts_clientring_open(path, rings->alloc, &added.ring, NULL) != TTS_OK)
+        return NULL;
+    /* Programs that began after the server are followed from their first event on. */
+    if (tts_clientring_header(added.ring)->begin_ns >= rings->begin_ns)
+        tts_clientring_rewind(added.ring);
+    added.process =
+        (struct tts_serverprocess){.instance = ++rings->instances | UINT64_C(1) << 62,
+                                   .pid = client->pid,
+                                   .pid_inside = client->pid_inside,
+                                   .start_ticks = client->start_ticks};
+    memcpy(added.process.name, client->comm, sizeof added.process.name);
+    memcpy(added.file, client->file, sizeof added.file);
+    struct followed *followed = &list[rings->count++];
+    *followed = added;
+    if (client->pid > 0)
+        watch_end(rings, followed);
+    send_ring_event(rings, followed, &(struct tts_serverevent){.kind = TTS_SERVEREVENT_BEGIN});
+    return followed;
+}
+
+/* Hands over the last events of a program and forgets it. */
+static void end_followed(struct tts_serverrings *rings, struct followed *followed, bool is_dead)
+{
+    bool has_ended = false;
+    for (int i = 0; i < LAST_READS && !has_ended; i++)
+        if (read_ring(rings, followed, &has_ended) == 0)
+            break;
+    if (is_dead)
+        send_ring_event(rings, followed,
+                        &(struct tts_serverevent){.kind = TTS_SERVEREVENT_DEATH,
+                                                  .size_bytes = followed->live_bytes,
+                                                  .buffers = followed->live_buffers});
+    close_followed(followed);
+    *followed = rings->list[--rings->count];
+}
+
+void tts_serverrings_clear(struct tts_serverrings *rings)
+{
+    struct epoll_event events[16];
+    char notes[4096];
+    for (int i = 0; i < 64 && read(rings->inotify_fd, notes, sizeof notes) > 0; i++)
+        continue;
+    for (int i = 0; i < 64 && epoll_wait(rings->epoll_fd, events, 16, 0) > 0; i++)
+        continue;
+}
+
+void tts_serverrings_update(struct tts_serverrings *rings, const struct tts_hostview *view,
+                            bool (*is_sender)(void *ctx, uint32_t pid), void *ctx)
+{
+    for (size_t i = 0; i < rings->count; i++) {
+        rings->list[i].is_seen = false;
+        /* A program that removes its region has freed its buffers, or they end with it. */
+        rings->list[i].live_bytes = 0;
+        rings->list[i].live_buffers = 0;
+    }
+    for (size_t i = 0; i < view->client_count; i++) {
+        const struct tts_seenclient *client = &view->clients[i];
+        if (client->state != TTS_SEENREGION_READ || client->by_server ||
+            (client->pid > 0 && is_sender(ctx, client->pid)))
+            continue;
+        struct followed *followed = find_followed(rings, client->file);
+        bool is_gone = client->is_judged && !client->is_alive;
+        if (!followed && !is_gone)
+            followed = follow_client(rings, client);
+        if (!followed)
+            continue;
+        measure_client(followed, view, client);
+        followed->is_seen = !is_gone;
+    }
+    for (size_t i = rings->count; i-- > 0;) {
+        struct followed *followed = &rings->list[i];
+        uint32_t pid = followed->process.pid;
+        if (!followed->is_seen)
+            end_followed(rings, followed, pid == 0 || !is_sender(ctx, pid));
+    }
+}

@@ -1,0 +1,135 @@
+#include "harness/t.h"
+#include "serve/serversocket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int connect_to(const char *path)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    if (connect(fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return fd;
+    close(fd);
+    return -1;
+}
+
+static mode_t mode_of(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 ? info.st_mode & 0777 : 0;
+}
+
+T_TEST(listens_for_the_own_user_and_removes_its_socket)
+{
+    struct tts_serversocket server;
+    const char *path = t_scratch("own");
+    mode_t before = umask(0);
+    T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_OK);
+    umask(before);
+    T_EQ(mode_of(path), 0600);
+    T_EQ(tts_serversocket_accept(&server), -1);
+    int client = connect_to(path), fd = tts_serversocket_accept(&server);
+    T_TRUE(client >= 0 && fd >= 0 && (fcntl(fd, F_GETFL) & O_NONBLOCK));
+    close(fd);
+    close(client);
+    tts_serversocket_close(&server);
+    T_EQ(access(path, F_OK), -1);
+}
+
+T_TEST(other_users_may_connect_only_if_that_is_asked_for)
+{
+    struct tts_serversocket server;
+    const char *path = t_scratch("others");
+    T_EQ(tts_serversocket_open(path, true, &server, NULL), TTS_OK);
+    T_EQ(mode_of(path), 0666);
+    tts_serversocket_close(&server);
+}
+
+T_TEST(refuses_the_path_of_a_live_server)
+{
+    struct tts_serversocket first, second;
+    struct tts_error err;
+    const char *path = t_scratch("live");
+    T_EQ(tts_serversocket_open(path, false, &first, NULL), TTS_OK);
+    T_EQ(tts_serversocket_open(path, false, &second, &err), TTS_E_BUSY);
+    T_TRUE(strstr(err.text, "another server") != NULL);
+    int client = connect_to(path);
+    T_TRUE(client >= 0);
+    close(client);
+    tts_serversocket_close(&first);
+    T_EQ(tts_serversocket_open(path, false, &second, NULL), TTS_OK);
+    tts_serversocket_close(&second);
+}
+
+/* A server of another kind takes no lock. */
+T_TEST(refuses_the_path_of_a_live_server_without_a_lock)
+{
+    struct tts_serversocket server;
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *path = t_scratch("foreign");
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    T_EQ(bind(fd, (const struct sockaddr *)&address, sizeof address), 0);
+    T_EQ(listen(fd, 1), 0);
+    T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_E_BUSY);
+    T_EQ(access(path, F_OK), 0);
+    close(fd);
+    /* The socket is a left-over now. */
+    T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_OK);
+    int client = connect_to(path);
+    T_TRUE(client >= 0);
+    close(client);
+    tts_serversocket_close(&server);
+}
+
+/* Two servers that start at the same time both see the left-over: one has the lock. */
+T_TEST(a_path_whose_lock_is_held_is_refused_although_nobody_listens)
+{
+    struct tts_serversocket server;
+    const char *path = t_scratch("race");
+    int lock = open(t_scratch("race.lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    T_EQ(flock(lock, LOCK_EX), 0);
+    T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_E_BUSY);
+    close(lock);
+    T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_OK);
+    tts_serversocket_close(&server);
+}
+
+T_TEST(a_file_of_another_kind_is_kept)
+{
+    struct tts_serversocket server;
+    const char *path = t_file("file", "text", 4);
+    T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_E_INVALID);
+    T_EQ(access(path, F_OK), 0);
+}
+
+T_TEST(a_socket_that_replaced_the_own_one_is_kept)
+{
+    struct tts_serversocket server;
+    const char *path = t_scratch("replaced");
+    T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_OK);
+    unlink(path);
+    path = t_file("replaced", "text", 4);
+    tts_serversocket_close(&server);
+    T_EQ(access(path, F_OK), 0);
+}
+
+T_TEST(a_path_that_is_too_long_or_in_no_directory_is_refused)
+{
+    struct tts_serversocket server;
+    struct tts_error err;
+    char path[200];
+    memset(path, 'x', sizeof path);
+    path[sizeof path - 1] = '\0';
+    T_EQ(tts_serversocket_open(path, false, &server, &err), TTS_E_RANGE);
+    T_EQ(tts_serversocket_open("", false, &server, &err), TTS_E_RANGE);
+    T_EQ(tts_serversocket_open("/nowhere/socket", false, &server, &err), TTS_E_IO);
+    T_EQ(err.sys_errno, ENOENT);
+}
