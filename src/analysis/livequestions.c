@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { KINDS_MAX = 64, NO_KIND = 0xff };
+static const uint32_t pool_bits = (1u << TTS_POOLS) - 1;
 
 /* The identity of a device: its unique id, or its number in the programs. */
 struct device_key {
@@ -425,6 +426,7 @@ static void ask_leaks(struct tts_livequestions *questions, struct subject *subje
         subject->history = take_history(questions);
     if (!subject->history)
         return;
+    device->answers.leaks_known = true;
     feed_history(questions, subject->history, process->view, time_ns);
     if (tts_leak_judge(&subject->history->leak, false, &found))
         add_live_leaks(&device->answers, subject->history, &found, process);
@@ -523,6 +525,7 @@ static void ask_process(struct tts_livequestions *questions, struct tts_livedevi
     if (!subject || subject->is_asked)
         return; /* there is no room, or a second entry has the same identity */
     subject->is_asked = true;
+    device->answers.growing_known |= (process->counters.known & pool_bits) != 0;
     ask_growing(questions, subject, device, process, time_ns);
     ask_leaks(questions, subject, device, process, time_ns);
     ask_process_phase(subject, process, time_ns);

@@ -130,7 +130,10 @@ void tts_pressure_judge(struct tts_livedevice *device, const struct tts_pressure
     for (size_t i = 0; i < TTS_POOLS; i++) {
         struct tts_livepool pool = device->pools[i];
         uint64_t used;
-        if (!pressure_used(&pool, &used) || !tts_pressure_is_critical(used, pool.total_bytes))
+        if (!pressure_used(&pool, &used))
+            continue;
+        answers->pressure_known = true;
+        if (!tts_pressure_is_critical(used, pool.total_bytes))
             continue;
         struct tts_livepressure *pressure = &answers->pressure[answers->pressure_count++];
         *pressure = (struct tts_livepressure){.pool = (enum tts_pool)i};

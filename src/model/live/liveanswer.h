@@ -117,7 +117,9 @@ static inline enum tts_tracephase tts_livephases_now(const struct tts_livephases
 }
 
 struct tts_liveanswers {
-    bool is_asked;    /* false: no question was asked */
+    bool is_asked; /* false: no question was asked */
+    /* Whether the lists below are answers: without numbers there is none. */
+    bool growing_known, leaks_known, pressure_known;
     uint64_t time_ns; /* of the frame */
     struct tts_livegrowing growing[TTS_LIVEGROWING_MAX];
     struct tts_liveleak leaks[TTS_LIVELEAKS_MAX];
