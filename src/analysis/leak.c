@@ -256,9 +256,9 @@ static bool has_same_work(const struct leak_view *view, const struct leak_run *r
 }
 
 /* Looks for kinds of buffers that come and go in each group of the run. Sets *periods to how
- * often the rarest of them was freed, 0 if there is none. Returns false if buffers are seen to
- * come and go, but no kind in each group. Nothing is seen if the program is looked at too
- * rarely. */
+ * often the rarest of them was freed, at most once in a tick; 0 if there is none. Returns false
+ * if buffers are seen to come and go, but no kind in each group. Nothing is seen if the program
+ * is looked at too rarely. */
 static bool has_repeated_work(const struct leak_view *view, const struct leak_run *run,
                               uint64_t *periods)
 {
@@ -276,6 +276,9 @@ static bool has_repeated_work(const struct leak_view *view, const struct leak_ru
             *periods = freed;
         has_any |= groups > 0;
     }
+    /* A tick is at most one repetition: after frees, the work goes on. */
+    uint64_t ticks = view->leak->span * view->stride * run->groups;
+    *periods = *periods > ticks ? ticks : *periods;
     return *periods > 0 || !has_any;
 }
 
@@ -327,6 +330,17 @@ static void add_leak_growth(struct tts_leakfound *found, uint32_t key, uint32_t 
     found->growths[at] = (struct tts_leakgrowth){key, gained};
 }
 
+/* Returns how many buffers a key gained. If no buffer of the key was freed, also those of the
+ * last group count that came after its lowest number. */
+static uint32_t count_gained(const struct leak_view *view, const struct leak_run *run,
+                             const struct tts_leakkey *key)
+{
+    for (uint32_t i = run->first; i < view->groups; i++)
+        if (group_freed(view, key, i) > 0)
+            return run->gained;
+    return group_high(view, key, view->groups - 1) - group_low(view, key, run->first);
+}
+
 static void add_leak_run(const struct leak_view *view, const struct leak_run *run, uint32_t key,
                          struct tts_leakfound *found)
 {
@@ -339,7 +353,7 @@ static void add_leak_run(const struct leak_view *view, const struct leak_run *ru
     }
     found->until_ns = leak_group_begin(view, view->groups)->time_ns;
     found->is_after_steady |= run->steady >= STEADY_GROUPS;
-    add_leak_growth(found, key, run->gained);
+    add_leak_growth(found, key, count_gained(view, run, &view->leak->keys[key]));
 }
 
 static bool judge_leak_view(const struct leak_view *view, struct tts_leakfound *out)

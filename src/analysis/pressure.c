@@ -4,15 +4,14 @@
 #include <string.h>
 
 /* Compares by division, because the numbers are foreign and their product can wrap. */
-static bool is_share_at_least(uint64_t used, uint64_t total, uint64_t millionths)
+static bool is_share_at_least(uint64_t used, uint64_t total, uint64_t percent)
 {
-    uint64_t part = total / 1000000 * millionths + total % 1000000 * millionths / 1000000;
-    return used >= part;
+    return used >= total / 100 * percent + total % 100 * percent / 100;
 }
 
 bool tts_pressure_is_critical(uint64_t used, uint64_t total)
 {
-    return total > 0 && used > 0 && is_share_at_least(used, total, TTS_PRESSURE_MILLIONTHS);
+    return total > 0 && used > 0 && is_share_at_least(used, total, TTS_PRESSURE_PERCENT);
 }
 
 void tts_liveowner_set(struct tts_liveowner *owner, const struct tts_liveprocess *process)
@@ -120,7 +119,7 @@ static bool dram_has_room(const struct tts_livedevice *device)
     const struct tts_livepool *dram = &device->pools[TTS_POOL_DRAM];
     uint64_t used;
     return pressure_used(dram, &used) && dram->total_bytes > 0 &&
-           !is_share_at_least(used, dram->total_bytes, TTS_PRESSURE_DRAM_MILLIONTHS);
+           !is_share_at_least(used, dram->total_bytes, TTS_PRESSURE_DRAM_PERCENT);
 }
 
 void tts_pressure_judge(struct tts_livedevice *device, const struct tts_pressuretable *table)

@@ -7,8 +7,8 @@
 
 #include "model/live/liveframe.h"
 
-#define TTS_PRESSURE_MILLIONTHS 900000      /* critical from here */
-#define TTS_PRESSURE_DRAM_MILLIONTHS 750000 /* below, DRAM has room */
+/* A pool is critical from the first share on. DRAM has room below the second. */
+enum { TTS_PRESSURE_PERCENT = 90, TTS_PRESSURE_DRAM_PERCENT = 75 };
 
 /* A live buffer that a program lists. */
 struct tts_pressurebuffer {

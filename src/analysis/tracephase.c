@@ -44,9 +44,12 @@ static enum tts_tracephase phase_by_events(const struct tts_tracephases *phases,
                                         : TTS_TRACEPHASE_CAPTURE_START;
     if (phases->has_sample && (is_capture_phase(before) || sample->traces > last->traces))
         return sample->traces > last->traces && sample->changes == last->changes &&
-                       sample->trace_bytes == last->trace_bytes
+                       sample->trace_bytes == last->trace_bytes && is_capture_phase(before) &&
+                       !sample->is_event
                    ? TTS_TRACEPHASE_EXECUTION
                    : TTS_TRACEPHASE_CAPTURE_END;
+    if (phases->has_sample && sample->traces > 0 && sample->trace_bytes > last->trace_bytes)
+        return TTS_TRACEPHASE_CAPTURE_END; /* the runtime places the buffer after the capture */
     if (is_sample_empty(sample) && before != TTS_TRACEPHASE_UNKNOWN &&
         before != TTS_TRACEPHASE_INIT)
         return TTS_TRACEPHASE_IDLE;

@@ -14,6 +14,7 @@
 struct tts_tracesample {
     uint64_t time_ns;
     bool trace_known; /* `depth` and `traces` are known */
+    bool is_event;    /* one of the samples after each event, so that none is between two */
     bool code_known;
     uint32_t depth;  /* traces that are being captured */
     uint64_t traces; /* captures that have ended */

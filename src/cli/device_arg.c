@@ -4,6 +4,7 @@
 #include "cli/command.h"
 #include "cli/message.h"
 #include "cli/same_file.h"
+#include "model/ledger.h"
 #include "sources/config/devfile.h"
 #include "views/safe_text.h"
 
@@ -80,6 +81,22 @@ int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command
     }
     *out = chip;
     return TTS_EXIT_DONE;
+}
+
+int tts_device_arg_capacities(const struct tts_device_arg *arg, const char *command,
+                              uint64_t capacity_bytes[TTS_POOLS])
+{
+    struct tts_chip chip;
+    struct tts_pool_layout layout;
+    if (!arg->name)
+        return TTS_EXIT_DONE;
+    int code = tts_device_arg_resolve(arg, command, &chip);
+    for (int i = 0; code == TTS_EXIT_DONE && i < TTS_POOLS; i++) {
+        enum tts_pool pool = (enum tts_pool)i;
+        if (tts_chip_pool(&chip, pool, &layout, NULL) == TTS_OK)
+            capacity_bytes[i] = layout.bank_bytes * (tts_pool_is_l1(pool) ? 1 : layout.banks);
+    }
+    return code;
 }
 
 /* Appends `text`, in single quotes if a shell would change it. Returns the new length. */

@@ -34,3 +34,9 @@ enum tts_status tts_device_arg_take_set(void *target, const char *text, struct t
  * another exit code after printing a message. */
 int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command,
                            struct tts_chip *out);
+
+/* Stores the capacity of each pool: L1 and L1_SMALL of one core, DRAM and TRACE of the device.
+ * A capacity that is not known is unchanged, and all are if arg->name is NULL. Returns like
+ * tts_device_arg_resolve(). */
+int tts_device_arg_capacities(const struct tts_device_arg *arg, const char *command,
+                              uint64_t capacity_bytes[TTS_POOLS]);

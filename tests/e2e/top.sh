@@ -209,10 +209,10 @@ for megabytes in {11..26}; do
     sleep 0.1
 done
 wait $monitor
-ran="top --growing-interval" out=$(cat "$work/growth")
+ran="top --growing-interval" out=""
 grep -q '"growing": \[{"pool": "L1", "pid": 4242, .*"full_seconds": [0-9]' "$work/growth" ||
     fail "wanted a growing pool"
-grep -q '"growing": \[\], "leak": \[\]' <(head -n 1 "$work/growth") || fail "wanted no answer yet"
+grep -q '"growing": \[\], "leak": null' <(head -n 1 "$work/growth") || fail "wanted no answer yet"
 l1_bytes 82
 run "$ttscope" top --once --fail-on leak --view table
 expect_code 0

@@ -4,11 +4,18 @@
 #include "cli/message.h"
 #include "sources/input.h"
 
+#include <string.h>
+
 enum tts_status tts_show_init(struct tts_show *show, const struct tts_show_options *options,
                               struct tts_error *err)
 {
     struct tts_eventscan_config config = {
-        .at = options->at, .top = options->top, .pool = options->pool};
+        .at = options->at,
+        .top = options->top,
+        .pool = options->pool,
+        .finds_leaks = options->leaks,
+        .follows_traces = options->phases,
+    };
     *show = (struct tts_show){.options = *options, .alloc = tts_alloc_libc()};
     return tts_eventscan_init(&show->scan, &config, show->alloc, &show->sum, err);
 }
@@ -72,7 +79,8 @@ bool tts_show_load(struct tts_show *show)
     const unsigned char *bytes;
     size_t len;
     uint64_t seq;
-    if (show->options.at > 0 || !recording ||
+    /* The stored figures answer neither question. */
+    if (show->options.at > 0 || show->options.leaks || show->options.phases || !recording ||
         !tts_recfile_figures(recording, &bytes, &len, &seq) || len == 0 ||
         !tts_eventsummary_load(&show->sum, bytes, len, seq, &show->scan.config))
         return false;
@@ -125,6 +133,8 @@ void tts_show_facts(struct tts_show *show, struct tts_show_facts *out)
         .top = options->top,
         .pool = options->pool,
         .lists_all_phases = options->all,
+        .has_leaks = options->leaks,
+        .has_trace_phases = options->phases,
         .sum = &show->sum,
         .missing = &show->missing,
         .is_cut = partial->damage.status != TTS_OK,
@@ -138,6 +148,7 @@ void tts_show_facts(struct tts_show *show, struct tts_show_facts *out)
         .refusal = partial->refused > 0 ? partial->refusal.text : NULL,
         .is_at_least = partial->left_buffers > 0 || gaps->count > 0,
     };
+    memcpy(out->capacity_bytes, show->capacity_bytes, sizeof out->capacity_bytes);
     if (out->is_cut)
         out->damage = partial->damage.text;
     else if (gaps->count > 0)
