@@ -18,6 +18,9 @@ void tts_cleanplan_release(struct tts_cleanplan *plan)
     if (plan->regions)
         plan->alloc->free(plan->alloc->ctx, plan->regions,
                           plan->capacity * sizeof *plan->regions);
+    if (plan->programs)
+        plan->alloc->free(plan->alloc->ctx, plan->programs,
+                          plan->program_capacity * sizeof *plan->programs);
     if (plan->alloc)
         tts_cleanplan_init(plan, plan->alloc);
 }
@@ -158,24 +161,82 @@ static bool plan_region(const struct tts_hostview *view, const struct tts_livefr
     return true;
 }
 
+/* --- regions of programs ---------------------------------------------------------------- */
+
+/* Adds up what a program has on all devices of the frame. */
+static struct tts_counters bytes_of_client(const struct tts_liveframe *frame,
+                                           const struct tts_seenclient *client)
+{
+    struct tts_counters bytes = {0};
+    for (size_t i = 0; i < frame->device_count; i++)
+        for (size_t k = 0; k < frame->devices[i].process_count; k++)
+            if (frame->devices[i].processes[k].client == client)
+                tts_counters_add(&bytes, &frame->devices[i].processes[k].counters);
+    return bytes;
+}
+
+/* Says why the region of a dead program may not be removed. A program of an older boot is dead
+ * in every namespace. */
+static enum tts_cleanwhy why_program_stays(const struct tts_hostview *view,
+                                           const struct tts_seenclient *client)
+{
+    bool is_own = view->own_namespace_known && client->namespace_id == view->own_namespace_id;
+    if (!is_own && !client->is_boot_old)
+        return TTS_CLEANWHY_PROGRAM_NAMESPACE;
+    if (view->own_uid != 0 && client->owner_uid != view->own_uid)
+        return TTS_CLEANWHY_PROGRAM_OWNER;
+    return TTS_CLEANWHY_NONE;
+}
+
+static void plan_programs(struct tts_cleanplan *plan, const struct tts_hostview *view,
+                          const struct tts_liveframe *frame)
+{
+    for (size_t i = 0; i < view->client_count; i++) {
+        const struct tts_seenclient *client = &view->clients[i];
+        if (!client->is_alive && client->is_judged)
+            plan->programs[plan->program_count++] =
+                (struct tts_cleanprogram){.client = client,
+                                          .why = why_program_stays(view, client),
+                                          .bytes = bytes_of_client(frame, client)};
+    }
+}
+
+/* --- the plan --------------------------------------------------------------------------- */
+
+static enum tts_status make_plan_room(struct tts_cleanplan *plan, size_t regions,
+                                      size_t programs)
+{
+    plan->count = plan->program_count = 0;
+    if (regions > plan->capacity) {
+        void *grown = tts_alloc_grow(plan->alloc, plan->regions, &plan->capacity, regions,
+                                     sizeof *plan->regions);
+        if (!grown)
+            return TTS_E_NOMEM;
+        plan->regions = grown;
+    }
+    if (programs > plan->program_capacity) {
+        void *grown = tts_alloc_grow(plan->alloc, plan->programs, &plan->program_capacity,
+                                     programs, sizeof *plan->programs);
+        if (!grown)
+            return TTS_E_NOMEM;
+        plan->programs = grown;
+    }
+    return TTS_OK;
+}
+
 enum tts_status tts_cleanplan_make(struct tts_cleanplan *plan, const struct tts_hostview *view,
                                    const struct tts_liveframe *frame, struct tts_error *err)
 {
-    plan->count = 0;
-    if (view->region_count > plan->capacity) {
-        void *grown = tts_alloc_grow(plan->alloc, plan->regions, &plan->capacity,
-                                     view->region_count, sizeof *plan->regions);
-        if (!grown)
-            return tts_error_set(err, TTS_E_NOMEM,
-                                 "out of memory for the list of entries to remove");
-        plan->regions = grown;
-    }
+    if (make_plan_room(plan, view->region_count, view->client_count) != TTS_OK)
+        return tts_error_set(err, TTS_E_NOMEM,
+                             "out of memory for the list of entries to remove");
     for (size_t i = 0; i < view->region_count; i++) {
         struct tts_cleanregion *out = &plan->regions[plan->count];
         *out = (struct tts_cleanregion){.region = &view->regions[i]};
         if (plan_region(view, frame, out))
             plan->count++;
     }
+    plan_programs(plan, view, frame);
     return TTS_OK;
 }
 
@@ -204,6 +265,26 @@ static const struct tts_cleanregion *find_planned(const struct tts_cleanplan *pl
     return NULL;
 }
 
+static bool has_program(const struct tts_cleanplan *plan, const struct tts_seenclient *client)
+{
+    for (size_t i = 0; i < plan->program_count; i++) {
+        const struct tts_seenclient *other = plan->programs[i].client;
+        if (strcmp(other->file, client->file) == 0 && other->inode == client->inode &&
+            other->device_no == client->device_no)
+            return true;
+    }
+    return false;
+}
+
+static void restrict_programs(struct tts_cleanplan *plan, const struct tts_cleanplan *earlier)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < plan->program_count; i++)
+        if (has_program(earlier, plan->programs[i].client))
+            plan->programs[kept++] = plan->programs[i];
+    plan->program_count = kept;
+}
+
 void tts_cleanplan_restrict(struct tts_cleanplan *plan, const struct tts_cleanplan *earlier)
 {
     size_t kept = 0;
@@ -222,4 +303,5 @@ void tts_cleanplan_restrict(struct tts_cleanplan *plan, const struct tts_cleanpl
             plan->regions[kept++] = *at;
     }
     plan->count = kept;
+    restrict_programs(plan, earlier);
 }

@@ -1,5 +1,6 @@
-/* cleanplan.h: which entries of memory regions may be removed because their processes are dead,
- * and why other entries may not. docs/design/region.md has the rules. Stricter than
+/* cleanplan.h: which entries of memory regions and which regions of programs may be removed
+ * because their processes are dead, and why others may not. docs/design/region.md and
+ * docs/design/client-region.md have the rules. Stricter than
  * liveowners.h: a wrong answer there is a wrong line on a screen, a wrong answer here destroys
  * the numbers of a live process. The function is pure: it reads no file.
  *
@@ -20,6 +21,8 @@ enum tts_cleanwhy {
     TTS_CLEANWHY_NAMESPACE,  /* process `pid` uses the board and has another pid namespace */
     TTS_CLEANWHY_HOLDER,     /* process `pid` uses the board and cannot be examined */
     TTS_CLEANWHY_OWNER,      /* process `pid` may be the owner of an entry with its number */
+    TTS_CLEANWHY_PROGRAM_NAMESPACE, /* the program ran in another pid namespace */
+    TTS_CLEANWHY_PROGRAM_OWNER,     /* the region of a program belongs to another user */
 };
 
 /* A region in which a dead process left something. */
@@ -33,9 +36,18 @@ struct tts_cleanregion {
     size_t slot_count;
 };
 
+/* The region of a program that has ended: the whole file goes. */
+struct tts_cleanprogram {
+    const struct tts_seenclient *client; /* borrowed from the host view */
+    enum tts_cleanwhy why;               /* a reason that names a program, or NONE */
+    struct tts_counters bytes;           /* on all its devices */
+};
+
 struct tts_cleanplan {
     struct tts_cleanregion *regions; /* in the order of the host view */
     size_t count, capacity;
+    struct tts_cleanprogram *programs; /* in the order of the host view */
+    size_t program_count, program_capacity;
     const struct tts_alloc *alloc;
 };
 

@@ -1,5 +1,5 @@
-/* cleanresult.h: what became of a plan to clean memory regions: the entries that are removed or
- * would be removed, region by region. Plain data and pure functions. Any thread. */
+/* cleanresult.h: what became of a plan to clean memory regions: the entries and the regions of
+ * programs that are removed or would be removed. Plain data and pure functions. Any thread. */
 #pragma once
 
 #include "analysis/cleanplan.h"
@@ -21,10 +21,17 @@ struct tts_cleandone {
     struct tts_counters reset; /* what the totals held before the reset */
 };
 
-/* A plan and its result. Both are borrowed. */
+/* What was done to the region of one program. */
+struct tts_cleangone {
+    bool was_tried;
+    struct tts_error err; /* why the region was not removed; TTS_OK: removed */
+};
+
+/* A plan and its result. All are borrowed. */
 struct tts_cleanresult {
     const struct tts_cleanplan *plan;
     const struct tts_cleandone *done; /* for each region of the plan; NULL: nothing was tried */
+    const struct tts_cleangone *gone; /* for each program of the plan; NULL: as above */
 };
 
 /* An entry of a dead process, or the bytes of a region that belong to no entry. */
@@ -35,7 +42,7 @@ struct tts_cleanrow {
     bool is_removed;
 };
 
-/* What a result adds up to. */
+/* What a result adds up to. The region of a program is one region with one row. */
 struct tts_cleansum {
     size_t regions, rows, removed, refused, failed;
     uint64_t bytes, removed_bytes;
@@ -48,4 +55,7 @@ enum tts_cleanstate tts_cleanresult_state(const struct tts_cleanresult *result, 
 size_t tts_cleanresult_rows(const struct tts_cleanresult *result, size_t region);
 struct tts_cleanrow tts_cleanresult_row(const struct tts_cleanresult *result, size_t region,
                                         size_t i);
+/* `program` is a place among the programs of the plan. */
+enum tts_cleanstate tts_cleanresult_program(const struct tts_cleanresult *result,
+                                            size_t program);
 struct tts_cleansum tts_cleanresult_sum(const struct tts_cleanresult *result);

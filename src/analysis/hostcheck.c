@@ -258,7 +258,7 @@ static void check_regions(const struct tts_hostview *view, const struct tts_live
     for (size_t i = 0; i < view->region_count; i++)
         readable += view->regions[i].state == TTS_SEENREGION_READ;
     for (size_t i = 0; i < frame->device_count; i++)
-        phantom += (frame->devices[i].caveats & TTS_CAVEAT_LEFT_OVER) != 0;
+        phantom += frame->devices[i].layout && frame->devices[i].caveats & TTS_CAVEAT_LEFT_OVER;
     size_t bad = view->region_count - readable;
     struct tts_hostcheck *check = add_check(out, "regions",
                                             bad > 0 || phantom > 0 ? TTS_SEVERITY_WARNING
@@ -304,6 +304,86 @@ static void check_logs(const struct tts_hostview *view, struct tts_hostchecks *o
                       "TT_METAL_INSPECTOR_LOG_MESH_BUFFERS=1");
 }
 
+/* The programs that publish, by what is known about them. */
+struct program_count {
+    size_t live, dead, hidden, unreadable;
+    const struct tts_seenclient *first_unreadable;
+};
+
+static struct program_count count_programs(const struct tts_hostview *view)
+{
+    struct program_count count = {0};
+    for (size_t i = 0; i < view->client_count; i++) {
+        const struct tts_seenclient *client = &view->clients[i];
+        bool is_dead = !client->is_alive && client->is_judged;
+        if (is_dead) {
+            count.dead++;
+        } else if (client->state != TTS_SEENREGION_READ) {
+            count.unreadable++;
+            count.first_unreadable = count.first_unreadable ? count.first_unreadable : client;
+        } else if (!client->has_ended && !client->is_orphan) {
+            count.live += client->is_alive;
+            count.hidden += !client->is_alive;
+        }
+    }
+    return count;
+}
+
+static void say_unreadable_program(struct tts_hostcheck *check,
+                                   const struct program_count *count)
+{
+    const struct tts_seenclient *first = count->first_unreadable;
+    bool is_denied = first->state == TTS_SEENREGION_NO_ACCESS;
+    say_answer(check, "%zu program%s; the region%s of %zu more cannot be read", count->live,
+               count->live == 1 ? " publishes its memory" : "s publish their memory",
+               plural_of(count->unreadable), count->unreadable);
+    if (is_denied)
+        say_action(check,
+                   "'%s' belongs to user %" PRIu32 ": run ttscope as this user or as root",
+                   first->file, first->owner_uid);
+    else
+        say_action(check,
+                   "'%s' is damaged or of another version: use the same version of "
+                   "ttscope and of its library",
+                   first->file);
+}
+
+static void check_programs(const struct tts_hostview *view, struct tts_hostchecks *out)
+{
+    struct program_count count = count_programs(view);
+    bool is_bad = count.dead > 0 || count.unreadable > 0;
+    struct tts_hostcheck *check = add_check(out, "programs",
+                                            is_bad           ? TTS_SEVERITY_WARNING
+                                            : count.live > 0 ? TTS_SEVERITY_NONE
+                                                             : TTS_SEVERITY_NOTE);
+    check->sees =
+        "every buffer, each event, trace phases, circular buffers, and free space and "
+        "the largest free block if the allocator reports them";
+    check->sees_not = "programs that are not linked with libttscope";
+    if (count.dead > 0) {
+        say_answer(check, "%zu program%s; %zu region%s left of programs that were killed",
+                   count.live,
+                   count.live == 1 ? " publishes its memory" : "s publish their memory",
+                   count.dead, count.dead == 1 ? " is" : "s are");
+        say_action(check, "remove them with 'ttscope clean'");
+    } else if (count.unreadable > 0) {
+        say_unreadable_program(check, &count);
+    } else if (count.live + count.hidden > 0) {
+        say_answer(check, "%zu program%s", count.live + count.hidden,
+                   count.live + count.hidden == 1 ? " publishes its memory"
+                                                  : "s publish their memory");
+        if (count.hidden > 0)
+            say_action(check,
+                       "%zu of them %s in another pid namespace: run ttscope on the host",
+                       count.hidden, count.hidden == 1 ? "is" : "are");
+    } else {
+        say_answer(check, "no program publishes its memory");
+        say_action(check,
+                   "start a program that is linked with libttscope, or that uses its C++ "
+                   "or Python binding, with TTSCOPE=1");
+    }
+}
+
 static void count_seen_devices(const struct tts_liveframe *frame, struct tts_hostchecks *out)
 {
     for (size_t i = 0; i < frame->device_count; i++) {
@@ -332,6 +412,7 @@ void tts_hostcheck_all(const struct tts_hostview *view, const struct tts_livefra
     check_namespaces(view, out);
     check_regions(view, frame, out);
     check_logs(view, out);
+    check_programs(view, out);
     out->has_device = view->chip_count > 0 || view->node_count > 0 || view->region_count > 0;
     count_seen_devices(frame, out);
 }

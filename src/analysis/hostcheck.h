@@ -31,7 +31,7 @@ struct tts_hostchecks {
 };
 
 /* Makes all checks, in a fixed order: driver, nodes, chips, holders, namespaces, regions, logs,
- * processes. `frame` is the frame of `view`. */
+ * programs that publish. `frame` is the frame of `view`. */
 void tts_hostcheck_all(const struct tts_hostview *view, const struct tts_liveframe *frame,
                        struct tts_hostchecks *out);
 

@@ -46,6 +46,7 @@ struct subject {
 
 struct device_phases {
     struct device_key key;
+    uint32_t owner; /* several programs can have a device with the same number */
     bool is_used, is_seen;
     struct tts_tracephases phases;
 };
@@ -192,15 +193,30 @@ static struct subject *add_subject(struct tts_livequestions *questions,
     return &questions->subjects[place];
 }
 
+/* Returns the process that tells devices with the same number apart: 0 for a device with a
+ * unique id, else the smallest number among its processes. */
+static uint32_t device_owner(const struct tts_livedevice *device)
+{
+    uint32_t owner = 0;
+    for (size_t i = 0; i < device->process_count && !device->unique_id_known; i++) {
+        const struct tts_liveprocess *process = &device->processes[i];
+        uint32_t pid = process->pid_known ? process->pid : process->container_pid;
+        owner = owner == 0 || pid < owner ? pid : owner;
+    }
+    return owner;
+}
+
 static struct device_phases *find_device_phases(struct tts_livequestions *questions,
                                                 const struct tts_livedevice *device)
 {
     struct device_key key = device_key_of(device);
+    uint32_t owner = device_owner(device);
     size_t place = TTS_LIVEQUESTIONS_DEVICES;
     for (size_t i = 0; i < questions->device_high; i++) {
         if (!questions->devices[i].is_used)
             place = i;
-        else if (is_same_device_key(&questions->devices[i].key, &key))
+        else if (questions->devices[i].owner == owner &&
+                 is_same_device_key(&questions->devices[i].key, &key))
             return &questions->devices[i];
     }
     if (place == TTS_LIVEQUESTIONS_DEVICES) {
@@ -208,7 +224,8 @@ static struct device_phases *find_device_phases(struct tts_livequestions *questi
             return NULL;
         place = questions->device_high++;
     }
-    questions->devices[place] = (struct device_phases){.key = key, .is_used = true};
+    questions->devices[place] =
+        (struct device_phases){.key = key, .owner = owner, .is_used = true};
     return &questions->devices[place];
 }
 
@@ -484,7 +501,7 @@ static void ask_device_phase(struct tts_livequestions *questions, struct tts_liv
     const struct tts_liveprocess *only = NULL;
     struct tts_counters sum = {.known = 0};
     size_t count = 0;
-    if (!phases)
+    if (!phases || phases->is_seen)
         return;
     for (size_t i = 0; i < device->process_count; i++) {
         const struct tts_liveprocess *process = &device->processes[i];

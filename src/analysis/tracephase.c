@@ -118,6 +118,9 @@ bool tts_tracephases_feed(struct tts_tracephases *phases, const struct tts_trace
     struct tts_livephases *answer = &phases->answer;
     enum tts_tracephase phase = sample->trace_known ? phase_by_events(phases, sample)
                                                     : phase_by_counters(phases, sample);
+    answer->before_known = answer->row_count > 0;
+    if (answer->before_known)
+        answer->before = answer->rows[answer->row_count - 1];
     answer->is_new = answer->row_count == 0 || phase != tts_livephases_now(answer);
     if (answer->is_new)
         add_trace_row(answer, phase, sample->time_ns);

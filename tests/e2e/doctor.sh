@@ -24,7 +24,7 @@ expect_out_like "problem driver       the driver (tt-kmd) is not loaded
 run "$ttscope" doctor --json
 expect_code 4
 [ "$(jq -r '[.schema.name, .devices_found, .memory_visible, (.checks | length)] | @text' <<<"$out")" = \
-    '["ttscope.doctor",false,false,4]' ] || fail "wanted four checks"
+    '["ttscope.doctor",false,false,5]' ] || fail "wanted five checks"
 
 # --- a host in order ----------------------------------------------------------------------------
 live_host

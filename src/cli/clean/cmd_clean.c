@@ -1,5 +1,5 @@
 /* cmd_clean.c: the command `clean`, which removes the entries of dead processes from the memory
- * regions of the runtime, after asking. */
+ * regions of the runtime, and the regions of programs that have ended, after asking. */
 #include "analysis/cleanplan.h"
 #include "analysis/cleanresult.h"
 #include "analysis/liveowners.h"
@@ -9,6 +9,7 @@
 #include "cli/job.h"
 #include "cli/livehost_arg.h"
 #include "cli/message.h"
+#include "sources/live/clientclean.h"
 #include "sources/live/livehost.h"
 #include "views/live/clean_view.h"
 #include "views/say.h"
@@ -48,6 +49,8 @@ struct clean_work {
     struct tts_cleanresult result;
     struct tts_cleandone *done; /* of `result` */
     size_t done_count;
+    struct tts_cleangone *gone; /* of `result`, for the programs */
+    size_t gone_count;
 };
 
 /* --- reading ---------------------------------------------------------------------------- */
@@ -91,6 +94,15 @@ static void print_clean_problems(const struct clean_work *work)
             tts_message(command, "region %" PRIu64 " is not cleaned: %s", at->region->id, why);
         else if (tts_cleanresult_state(&work->result, r) == TTS_CLEANSTATE_FAILED)
             tts_message(command, "%s", work->done[r].err.text);
+    }
+    for (size_t p = 0; p < work->result.plan->program_count; p++) {
+        const struct tts_cleanprogram *at = &work->result.plan->programs[p];
+        char why[TTS_CLEANWHY_TEXT_MAX];
+        tts_cleanwhy_program_text(at, why);
+        if (at->why != TTS_CLEANWHY_NONE)
+            tts_message(command, "'%s' is not removed: %s", at->client->file, why);
+        else if (tts_cleanresult_program(&work->result, p) == TTS_CLEANSTATE_FAILED)
+            tts_message(command, "%s", work->gone[p].err.text);
     }
 }
 
@@ -145,6 +157,42 @@ static enum tts_status clean_one(struct clean_work *work, size_t r, struct tts_e
     return status == TTS_E_NOMEM ? status : TTS_OK;
 }
 
+static enum tts_status clean_program(struct clean_work *work, size_t p, struct tts_error *err)
+{
+    struct tts_cleangone *gone = &work->gone[p];
+    enum tts_status status = tts_clientclean_run(work->result.plan->programs[p].client,
+                                                 work->root, NULL, &gone->err);
+    gone->was_tried = true;
+    if (status == TTS_E_NOMEM)
+        *err = gone->err;
+    return status == TTS_E_NOMEM ? status : TTS_OK;
+}
+
+/* Allocates zeroed memory for the result of each region. */
+static enum tts_status make_result_room(struct clean_work *work, struct tts_error *err)
+{
+    const struct tts_alloc *alloc = work->second.plan.alloc;
+    work->done_count = work->second.plan.count;
+    work->gone_count = work->second.plan.program_count;
+    /* One more, because a size of 0 has no meaning. */
+    work->done = alloc->alloc(alloc->ctx, (work->done_count + 1) * sizeof *work->done);
+    work->gone = alloc->alloc(alloc->ctx, (work->gone_count + 1) * sizeof *work->gone);
+    if (!work->done || !work->gone)
+        return tts_error_set(err, TTS_E_NOMEM, "out of memory");
+    memset(work->done, 0, (work->done_count + 1) * sizeof *work->done);
+    memset(work->gone, 0, (work->gone_count + 1) * sizeof *work->gone);
+    return TTS_OK;
+}
+
+static void free_result_room(struct clean_work *work)
+{
+    const struct tts_alloc *alloc = work->second.plan.alloc;
+    if (work->done)
+        alloc->free(alloc->ctx, work->done, (work->done_count + 1) * sizeof *work->done);
+    if (work->gone)
+        alloc->free(alloc->ctx, work->gone, (work->gone_count + 1) * sizeof *work->gone);
+}
+
 /* Reads the host again and removes the entries that were dead in both reads. */
 static enum tts_status clean_all(struct clean_work *work, struct tts_error *err)
 {
@@ -152,19 +200,17 @@ static enum tts_status clean_all(struct clean_work *work, struct tts_error *err)
     if (status != TTS_OK)
         return status;
     tts_cleanplan_restrict(&work->second.plan, &work->first.plan);
-    work->result.plan = &work->second.plan;
-    work->done_count = work->second.plan.count;
-    if (work->done_count > 0) {
-        const struct tts_alloc *alloc = work->second.plan.alloc;
-        work->done = alloc->alloc(alloc->ctx, work->done_count * sizeof *work->done);
-        if (!work->done)
-            return tts_error_set(err, TTS_E_NOMEM, "out of memory");
-        memset(work->done, 0, work->done_count * sizeof *work->done);
-    }
-    work->result.done = work->done;
-    for (size_t r = 0; status == TTS_OK && r < work->result.plan->count; r++)
+    status = make_result_room(work, err);
+    if (status != TTS_OK)
+        return status;
+    work->result = (struct tts_cleanresult){
+        .plan = &work->second.plan, .done = work->done, .gone = work->gone};
+    for (size_t r = 0; status == TTS_OK && r < work->done_count; r++)
         if (work->result.plan->regions[r].why == TTS_CLEANWHY_NONE)
             status = clean_one(work, r, err);
+    for (size_t p = 0; status == TTS_OK && p < work->gone_count; p++)
+        if (work->result.plan->programs[p].why == TTS_CLEANWHY_NONE)
+            status = clean_program(work, p, err);
     return status;
 }
 
@@ -204,7 +250,7 @@ static int do_clean(struct clean_work *work)
     struct tts_cleansum sum = tts_cleanresult_sum(&work->result);
     if (sum.rows == 0) {
         if (!options->json && sum.refused == 0)
-            say_nothing_to_clean(work->first.view.region_count);
+            say_nothing_to_clean(work->first.view.region_count + work->first.view.client_count);
         return end_clean(work);
     }
     if (!options->json && tts_cleanview_plan(&work->result, stdout) != TTS_OK)
@@ -245,10 +291,7 @@ static int run_clean(struct tts_job *job, void *values)
     init_sight(&work.first);
     init_sight(&work.second);
     code = do_clean(&work);
-    if (work.done) {
-        const struct tts_alloc *alloc = work.second.plan.alloc;
-        alloc->free(alloc->ctx, work.done, work.done_count * sizeof *work.done);
-    }
+    free_result_room(&work);
     release_sight(&work.second);
     release_sight(&work.first);
     tts_livehost_close(work.host);

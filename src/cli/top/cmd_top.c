@@ -161,6 +161,53 @@ static struct tts_liveframe *present_frame(struct top *top)
     return &top->frames[top->update % 2];
 }
 
+/* The live buffers of one device of a program. */
+struct listed_buffers {
+    uint32_t device, mesh; /* places among the devices of the program */
+    tts_pressure_visit_fn visit;
+    void *ctx;
+};
+
+static void visit_listed(void *ctx, const struct tts_seenlive *live)
+{
+    const struct listed_buffers *listed = ctx;
+    struct tts_pressurebuffer buffer = {.pool = (enum tts_pool)live->pool,
+                                        .address = live->address,
+                                        .size_bytes = live->size_bytes,
+                                        .is_sharded = live->flags & TTS_CLIENTBUFFER_SHARDED,
+                                        .has_cb = live->flags & TTS_CLIENTBUFFER_HAS_CB};
+    if (live->device == listed->device || live->device == listed->mesh)
+        listed->visit(listed->ctx, &buffer);
+}
+
+/* Returns the place of the mesh of a device among the devices of its program, or that of the
+ * device if it has no mesh. */
+static uint32_t find_mesh_place(const struct top *top, const struct tts_liveprocess *process,
+                                uint32_t device)
+{
+    const struct tts_seenview *views = top->seen.views + process->client->first_view;
+    for (size_t i = 0; process->view->mesh_known && i < process->client->view_count; i++)
+        if (views[i].logical_id == process->view->mesh)
+            return (uint32_t)i;
+    return device;
+}
+
+/* Visits the live buffers of a process; see tts_pressuretable. */
+static bool each_listed(void *ctx, const struct tts_liveprocess *process,
+                        tts_pressure_visit_fn visit, void *visit_ctx)
+{
+    struct top *top = ctx;
+    struct tts_error err;
+    if (!process->client || !process->view || !process->client->has_table)
+        return false;
+    uint32_t device =
+        (uint32_t)((size_t)(process->view - top->seen.views) - process->client->first_view);
+    struct listed_buffers listed = {device, find_mesh_place(top, process, device), visit,
+                                    visit_ctx};
+    return tts_livehost_buffers(top->host, (uint32_t)(process->client - top->seen.clients),
+                                visit_listed, &listed, &err) == TTS_OK;
+}
+
 static enum tts_status read_frame(struct top *top, struct tts_error *err)
 {
     struct tts_liveframe *frame = present_frame(top);
@@ -168,7 +215,8 @@ static enum tts_status read_frame(struct top *top, struct tts_error *err)
     if (status == TTS_OK)
         status = tts_liveowners_judge(&top->seen, frame, err);
     if (status == TTS_OK)
-        tts_livequestions_feed(top->questions, frame, NULL);
+        tts_livequestions_feed(top->questions, frame,
+                               &(struct tts_pressuretable){each_listed, top});
     return status;
 }
 

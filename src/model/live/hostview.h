@@ -164,14 +164,19 @@ struct tts_seenclient {
     char file[TTS_HOSTVIEW_NAME_MAX + 32]; /* name of the file */
     uint32_t owner_uid;                    /* of the file */
     uint64_t file_bytes;
-    uint32_t pid;        /* as this process numbers it; 0: it cannot be seen from here */
-    uint32_t pid_inside; /* as the program numbers itself */
+    uint64_t device_no, inode; /* st_dev and st_ino of the file */
+    uint32_t pid;              /* as this process numbers it; 0: it cannot be seen from here */
+    uint32_t pid_inside;       /* as the program numbers itself */
     uint64_t start_ticks, namespace_id;
     char comm[TTS_HOSTVIEW_NAME_MAX];
-    bool is_alive;     /* false: the file is a left-over of a process that has ended */
-    bool is_judged;    /* false: nobody here can say whether the process is alive */
-    bool is_boot_old;  /* the file is from before the last boot */
-    bool by_server;    /* a server writes the file */
+    bool is_alive;    /* false: the file is a left-over of a process that has ended */
+    bool is_judged;   /* false: nobody here can say whether the process is alive */
+    bool is_boot_old; /* the file is from before the last boot */
+    bool by_server;   /* a server writes the file */
+    bool has_ended;   /* the program has ended publishing */
+    bool is_orphan;   /* the server that wrote the file has ended: the numbers are old */
+    uint32_t writer_pid_inside; /* with by_server: the server, as it numbers itself */
+    uint64_t writer_start_ticks;
     bool is_sampled;   /* the program reads its allocator from time to time */
     bool has_table;    /* the live buffers are listed */
     uint64_t events;   /* published so far */
@@ -219,6 +224,8 @@ struct tts_seenprocess {
     bool namespace_known, start_known, uid_known;
     uint64_t namespace_id; /* inode of the pid namespace */
     uint64_t start_ns;     /* since 1970 */
+    bool ticks_known;
+    uint64_t start_ticks; /* field 22 of /proc/N/stat */
     uint32_t uid;
     char user[TTS_HOSTVIEW_NAME_MAX]; /* "" if there is no name for the uid */
     char comm[TTS_HOSTVIEW_NAME_MAX];

@@ -105,8 +105,10 @@ struct tts_livephases {
     size_t row_count;
     uint64_t rows_left_out; /* between the first row and the second */
     bool is_new;            /* the present phase began with the last sample */
-    uint64_t steady_ns;     /* time without any change; 0: there was one now */
-    bool is_replay_seen;    /* a trace exists, so that a replay changes nothing */
+    bool before_known;      /* `before` is the present row as the sample before left it */
+    struct tts_tracerow before;
+    uint64_t steady_ns;  /* time without any change; 0: there was one now */
+    bool is_replay_seen; /* a trace exists, so that a replay changes nothing */
 };
 
 /* Returns the present phase. */

@@ -33,7 +33,10 @@ enum tts_livecaveat {
     TTS_CAVEAT_SHM_HIDDEN = 1 << 17,   /* the /dev/shm of a holder cannot be looked at */
     TTS_CAVEAT_ID_DIFFERS = 1 << 18,   /* the region and its file name different ids */
     TTS_CAVEAT_PART_REGION = 1 << 19,  /* another region of the device cannot be read */
-    TTS_CAVEATS = 20
+    TTS_CAVEAT_DROPPED = 1 << 20,      /* a program did not count all of its events */
+    TTS_CAVEAT_UNLISTED = 1 << 21,     /* live buffers of a program are not in its table */
+    TTS_CAVEAT_UNKNOWN_FREES = 1 << 22, /* a program freed buffers that it never counted */
+    TTS_CAVEATS = 23
 };
 
 /* Where a total comes from. */
@@ -43,7 +46,7 @@ enum tts_livesource {
     TTS_LIVESOURCE_NONE,      /* the driver lists the chip; no source has its memory */
     TTS_LIVESOURCE_REGION,    /* a shared-memory region of the runtime */
     TTS_LIVESOURCE_INSPECTOR, /* the buffer log of the inspector */
-    TTS_LIVESOURCE_CLIENT,    /* a process that reports its allocator */
+    TTS_LIVESOURCE_CLIENT,    /* a program that publishes its memory */
 };
 
 enum tts_livestate {

@@ -35,12 +35,18 @@ TTS_NODISCARD enum tts_status tts_clientstore_open(const char *root,
 void tts_clientstore_close(struct tts_clientstore *store); /* NULL is allowed */
 
 /* Lists the regions of the host and adds what they say to `view`: one tts_seenclient for each
- * region, and one tts_seenview for each device of a region. Returns TTS_OK or TTS_E_NOMEM. */
+ * region, and one tts_seenview for each device of a region. The buffers of a mesh are added to
+ * each of its chips, too. Whether the processes are alive is not decided here: `is_alive`,
+ * `is_judged`, `is_orphan` and the numbers `pid` stay 0 (livehost.h). Files that are no regular
+ * files are left out. Returns TTS_OK, or TTS_E_NOMEM with a part of the regions in `view`. */
 TTS_NODISCARD enum tts_status tts_clientstore_read(struct tts_clientstore *store,
                                                    struct tts_hostview *view,
                                                    struct tts_error *err);
 
-/* Calls `visit` for each live buffer that region `client` of the last read lists. */
+/* Calls `visit` for each live buffer that region `client` of the last read lists. `client` is
+ * the index in `clients` of a host view that had no other regions. Returns TTS_E_NOT_FOUND if
+ * there is no such region now, TTS_E_SYNTAX or TTS_E_IO if the file cannot be read (some
+ * buffers may have been visited), TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status
 tts_clientstore_buffers(struct tts_clientstore *store, uint32_t client,
                         void (*visit)(void *ctx, const struct tts_seenlive *live), void *ctx,

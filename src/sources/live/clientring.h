@@ -3,7 +3,8 @@
  *
  * Ownership: the caller closes the object. Threads: one thread at a time.
  * Cost: two system calls per 16,384 events (one copy of at most 1 MiB), and one system call if
- * there is no new event. */
+ * there is no new event. The first events after a pause cost one more, and so does an event
+ * that the program is about to overwrite. */
 #pragma once
 
 #include "ttscope/alloc.h"
@@ -27,10 +28,10 @@ void tts_clientring_close(struct tts_clientring *ring); /* NULL is allowed */
 const struct tts_clientregion_header *tts_clientring_header(const struct tts_clientring *ring);
 
 /* Copies the next events, in order, to events[0..max), and their number to *count. Adds the
- * events that the program overwrote before they were read to *lost. A count of 0 means that
- * there is no new event now. Returns TTS_E_NOT_FOUND if the program has ended publishing and
- * all events are read, TTS_E_SYNTAX if the file no longer is the region that was opened (it was
- * truncated or holds impossible values), TTS_E_IO. */
+ * events that the program overwrote before they were read to *lost, and events of an unknown
+ * kind or pool. A count of 0 means that there is no new event now. Returns TTS_E_NOT_FOUND if
+ * the program has ended publishing and all events are read, TTS_E_SYNTAX if the file no longer
+ * is the region that was opened (it was truncated or holds impossible values), TTS_E_IO. */
 TTS_NODISCARD enum tts_status tts_clientring_next(struct tts_clientring *ring,
                                                   struct tts_clientregion_event *events,
                                                   size_t max, size_t *count, uint64_t *lost,

@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/span.h"
 #include "sources/hostfile.h"
+#include "sources/live/clientlife.h"
 #include "sources/live/inspector.h"
 #include "sources/live/livechips.h"
 #include "sources/live/liveprocs.h"
@@ -46,6 +47,8 @@ struct tts_livehost {
     struct tts_livechips chips;
     struct tts_liveprocs *procs;
     struct tts_regionstore regions;
+    struct tts_clientstore *clients;
+    struct tts_clientlife life;
     struct process_log logs[LOGS_MAX];
     size_t log_count;
     uint64_t refresh;
@@ -90,7 +93,10 @@ enum tts_status tts_livehost_open(const char *root, const struct tts_alloc *allo
     host->root_len = root_len;
     memcpy(host->root, root, root_len + 1);
     enum tts_status status = tts_liveprocs_new(root, alloc, &host->procs, err);
+    if (status == TTS_OK)
+        status = tts_clientstore_open(root, alloc, &host->clients, err);
     if (status != TTS_OK) {
+        tts_liveprocs_free(host->procs);
         alloc->free(alloc->ctx, host, sizeof *host + root_len + 1);
         return status;
     }
@@ -109,6 +115,8 @@ void tts_livehost_close(struct tts_livehost *host)
         tts_inspector_free(host->logs[i].inspector);
     tts_livechips_release(&host->chips);
     tts_regionstore_release(&host->regions);
+    tts_clientstore_close(host->clients);
+    tts_clientlife_release(&host->life);
     tts_liveprocs_free(host->procs);
     alloc->free(alloc->ctx, host, sizeof *host + host->root_len + 1);
 }
@@ -353,6 +361,8 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
     enum tts_status status = tts_livechips_read(&host->chips, view, err);
     if (status == TTS_OK)
         status = tts_regions_read(view, host->root, 0, &host->regions, err);
+    if (status == TTS_OK)
+        status = tts_clientstore_read(host->clients, view, err);
     /* An old driver does not list the holders of its chips. */
     for (size_t i = 0; i < view->chip_count; i++)
         wants_nodes = wants_nodes || !view->chips[i].holders_known;
@@ -365,12 +375,23 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
     tts_liveprocs_want_nodes(host->procs);
     if (status == TTS_OK)
         status = add_registered(host, view, err);
-    tts_hostview_sort_processes(view);
     if (status == TTS_OK)
+        status = tts_clientlife_add(&host->life, host->alloc, host->procs, view, err);
+    tts_hostview_sort_processes(view);
+    if (status == TTS_OK) {
+        tts_clientlife_judge(&host->life, view);
         status = add_process_logs(host, view, err);
+    }
     if (status != TTS_OK) {
         tts_hostview_reset(view);
         return status;
     }
     return TTS_OK;
+}
+
+enum tts_status tts_livehost_buffers(struct tts_livehost *host, uint32_t client,
+                                     void (*visit)(void *ctx, const struct tts_seenlive *live),
+                                     void *ctx, struct tts_error *err)
+{
+    return tts_clientstore_buffers(host->clients, client, visit, ctx, err);
 }

@@ -1,5 +1,6 @@
 /* livehost.h: reads what this host says about the memory of its devices, again and again: chips
- * (livechips.h), regions (regions.h), processes (liveprocs.h) and buffer logs (bufferlog.h).
+ * (livechips.h), regions of the runtime (regions.h), processes (liveprocs.h), buffer logs
+ * (bufferlog.h) and programs that publish (clientregions.h).
  *
  * Reads files below /dev/shm, /proc and /sys only. Opens no device node, writes nothing and
  * starts nothing.
@@ -10,6 +11,7 @@
 #pragma once
 
 #include "model/live/hostview.h"
+#include "sources/live/clientregions.h"
 
 struct tts_livehost; /* opaque; heap */
 
@@ -25,3 +27,10 @@ void tts_livehost_close(struct tts_livehost *host); /* NULL is allowed */
  * *view. */
 TTS_NODISCARD enum tts_status
 tts_livehost_read(struct tts_livehost *host, struct tts_hostview *view, struct tts_error *err);
+
+/* Calls `visit` for each live buffer that program `client` of the last read lists: `client` is
+ * an index in `clients` of the host view. Returns as tts_clientstore_buffers() does. */
+TTS_NODISCARD enum tts_status
+tts_livehost_buffers(struct tts_livehost *host, uint32_t client,
+                     void (*visit)(void *ctx, const struct tts_seenlive *live), void *ctx,
+                     struct tts_error *err);

@@ -280,10 +280,12 @@ static bool parse_proc_stat(const struct tts_liveprocs *procs, struct tts_span t
         /* A process lives on if its first thread ends before its other threads. */
         else if (field == THREADS_FIELD && parse_proc_number(word, UINT32_MAX, &number))
             has_ended = has_ended && number <= 1;
-        else if (field == START_FIELD && procs->boot_known &&
+        else if (field == START_FIELD &&
                  parse_proc_number(word, UINT64_MAX / procs->tick_ns / 2, &number)) {
-            seen->start_known = true;
-            seen->start_ns = procs->boot_ns + number * procs->tick_ns;
+            seen->ticks_known = true;
+            seen->start_ticks = number;
+            seen->start_known = procs->boot_known;
+            seen->start_ns = procs->boot_known ? procs->boot_ns + number * procs->tick_ns : 0;
         }
     }
     return !has_ended;
@@ -525,6 +527,68 @@ enum tts_status tts_liveprocs_add(struct tts_liveprocs *procs, uint32_t pid,
     refresh_live_proc(procs, proc);
     *seen = proc->seen;
     return TTS_OK;
+}
+
+/* --- search ----------------------------------------------------------------------------- */
+
+/* Compares a process with the wanted processes, and notes the number of the process for each
+ * that fits. Most processes differ in their start time, so only one file is read. */
+static void match_inside(struct tts_liveprocs *procs, uint32_t pid,
+                         struct tts_insideproc *wanted, size_t count)
+{
+    char name[TTS_NUMBER_MAX + 1], text[STAT_BYTES];
+    bool is_renamed, is_read = false;
+    struct tts_seenprocess seen = {.pid = pid};
+    snprintf(name, sizeof name, "%" PRIu32, pid);
+    int dir_fd = tts_hostfile_open_dir(procs->proc_fd, name);
+    ssize_t len = dir_fd < 0 ? -1 : tts_hostfile_read(dir_fd, "stat", text, sizeof text);
+    bool is_alive = len > 0 && parse_proc_stat(procs, (struct tts_span){text, (size_t)len},
+                                               &seen, &is_renamed);
+    for (size_t i = 0; is_alive && seen.ticks_known && i < count; i++) {
+        if (wanted[i].start_ticks != seen.start_ticks)
+            continue;
+        if (!is_read) {
+            is_alive = read_proc_status(dir_fd, &seen);
+            read_proc_namespace(dir_fd, &seen);
+            is_read = true;
+        }
+        if (is_alive && tts_insideproc_is(&wanted[i], &seen))
+            wanted[i].pid = pid;
+    }
+    if (dir_fd >= 0)
+        close(dir_fd);
+}
+
+bool tts_insideproc_is(const struct tts_insideproc *wanted, const struct tts_seenprocess *seen)
+{
+    return seen->pid_levels > 1 && seen->pid_inside == wanted->pid_inside &&
+           seen->ticks_known && seen->start_ticks == wanted->start_ticks &&
+           (!seen->namespace_known || seen->namespace_id == wanted->namespace_id);
+}
+
+bool tts_liveprocs_search(struct tts_liveprocs *procs, struct tts_insideproc *wanted,
+                          size_t count)
+{
+    int fd = procs->proc_fd < 0
+                 ? -1
+                 : openat(procs->proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+    struct dirent *entry;
+    uint64_t pid;
+    if (!dir) {
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    while ((entry = readdir(dir)))
+        if (tts_number_parse(entry->d_name, strlen(entry->d_name), &pid) == TTS_OK &&
+            pid <= INT32_MAX)
+            match_inside(procs, (uint32_t)pid, wanted, count);
+    /* An option of the file system hides processes of other users. Process 1 has another user,
+     * or this user is root and sees all. */
+    bool is_whole = faccessat(fd, "1/stat", F_OK, 0) == 0;
+    closedir(dir);
+    return is_whole;
 }
 
 int tts_liveprocs_dir(const struct tts_liveprocs *procs, uint32_t pid)

@@ -39,6 +39,23 @@ TTS_NODISCARD enum tts_status tts_liveprocs_add(struct tts_liveprocs *procs, uin
                                                 struct tts_hostview *view,
                                                 struct tts_error *err);
 
+/* A process of another pid namespace. */
+struct tts_insideproc {
+    uint32_t pid_inside; /* as the process numbers itself */
+    uint64_t start_ticks, namespace_id;
+    uint32_t pid; /* as this process numbers it; 0: not found */
+};
+
+/* Returns whether `seen` is the wanted process. The namespace is compared if it is known: only
+ * the same user and root may read it. */
+bool tts_insideproc_is(const struct tts_insideproc *wanted, const struct tts_seenprocess *seen);
+
+/* Searches all processes of /proc and sets `pid` of each wanted process that is found. Returns
+ * whether every process of this pid namespace was visible. Cost: four system calls for each
+ * process of the host. */
+bool tts_liveprocs_search(struct tts_liveprocs *procs, struct tts_insideproc *wanted,
+                          size_t count);
+
 /* Returns a descriptor of the directory /proc/N of a process that was added, borrowed until the
  * next begin, or -1 if the process is not alive or keeps no files open. The descriptor can only
  * be used as the start of a path, and never means another process. */

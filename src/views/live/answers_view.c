@@ -1,6 +1,5 @@
 #include "views/live/answers_view.h"
 
-#include "analysis/livedelta.h"
 #include "base/number.h"
 #include "views/live/live_words.h"
 #include "views/safe_text.h"
@@ -259,26 +258,21 @@ static const char *update_remark(const struct tts_livephases *phases,
     return was_captured ? "Steady state (execution)" : "No changes (replay)";
 }
 
-static const struct tts_tracerow *last_trace_row(const struct tts_livedevice *device)
-{
-    const struct tts_livephases *phases = &device->answers.phases;
-    return phases->row_count > 0 ? &phases->rows[phases->row_count - 1] : NULL;
-}
-
 void tts_liveanswers_update(const struct tts_liveview *view,
                             const struct tts_livedevice *device, FILE *out)
 {
-    const struct tts_livedevice *before =
-        view->before ? tts_livedelta_match(view->before, device) : NULL;
-    const struct tts_tracerow *now = last_trace_row(device);
-    const struct tts_tracerow *old = before ? last_trace_row(before) : NULL;
-    bool is_known = now && (now->phase != TTS_TRACEPHASE_UNKNOWN || now->trace_bytes > 0) &&
-                    now->phase != TTS_TRACEPHASE_IDLE;
+    const struct tts_livephases *phases = &device->answers.phases;
+    const struct tts_tracerow *old =
+        view->update > 0 && phases->before_known ? &phases->before : NULL;
+    if (phases->row_count == 0 || device->state != TTS_LIVE_LIVE || (view->update > 0 && !old))
+        return;
+    const struct tts_tracerow *now = &phases->rows[phases->row_count - 1];
+    if (now->phase == TTS_TRACEPHASE_IDLE ||
+        (now->phase == TTS_TRACEPHASE_UNKNOWN && now->trace_bytes == 0))
+        return;
     char text[TTS_LIVEANSWER_MAX];
     struct tts_textroom room = tts_textroom_of(text, sizeof text);
-    if (!is_known || (view->before && !old))
-        return;
-    const char *remark = update_remark(&device->answers.phases, now, old);
+    const char *remark = update_remark(phases, now, old);
     tts_textroom_put(&room, "TRACE: ");
     put_whole_mb(&room, now->trace_bytes);
     tts_textroom_put(&room, ",");

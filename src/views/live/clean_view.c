@@ -85,8 +85,24 @@ void tts_cleanwhy_text(const struct tts_cleanregion *at, char out[TTS_CLEANWHY_T
             " may be the owner of an entry: stop this process first, or run ttscope as root",
             at->pid);
         return;
+    case TTS_CLEANWHY_PROGRAM_NAMESPACE:
+    case TTS_CLEANWHY_PROGRAM_OWNER:
+        break;
     }
-    assert(!"every reason has a text");
+    assert(!"every reason of a region has a text");
+}
+
+void tts_cleanwhy_program_text(const struct tts_cleanprogram *at,
+                               char out[TTS_CLEANWHY_TEXT_MAX])
+{
+    out[0] = '\0';
+    if (at->why == TTS_CLEANWHY_PROGRAM_NAMESPACE)
+        snprintf(out, TTS_CLEANWHY_TEXT_MAX,
+                 "the program ran in another pid namespace: run ttscope there");
+    else if (at->why == TTS_CLEANWHY_PROGRAM_OWNER)
+        snprintf(out, TTS_CLEANWHY_TEXT_MAX,
+                 "the file belongs to user %" PRIu32 ": run ttscope as this user or as root",
+                 at->client->owner_uid);
 }
 
 /* Writes counters as "1.50 GiB DRAM, 64 KiB L1". */
@@ -112,7 +128,7 @@ static void say_counters(const struct tts_counters *counters, char out[LEFT_BYTE
 enum { CLEAN_REGION, CLEAN_PID, CLEAN_NAME, CLEAN_LEFT, CLEAN_COLUMNS };
 
 static const struct tts_column clean_columns[CLEAN_COLUMNS] = {
-    [CLEAN_REGION] = {.title = "region", .type = TTS_COLUMN_NUMBER},
+    [CLEAN_REGION] = {.title = "region", .type = TTS_COLUMN_NUMBER, .unknown = "its own"},
     [CLEAN_PID] = {.title = "pid", .type = TTS_COLUMN_NUMBER, .unknown = "none"},
     [CLEAN_NAME] = {.title = "process", .unknown = "-"},
     [CLEAN_LEFT] = {.title = "left behind", .goes_below = true},
@@ -139,6 +155,21 @@ static enum tts_status add_clean_row(struct tts_table *table, const struct tts_c
                          });
 }
 
+static enum tts_status add_program_row(struct tts_table *table,
+                                       const struct tts_cleanprogram *program)
+{
+    char left[LEFT_BYTES];
+    say_counters(&program->bytes, left);
+    return tts_table_add(
+        table, (struct tts_cell[CLEAN_COLUMNS]){
+                   [CLEAN_REGION] = tts_cell_unknown(),
+                   [CLEAN_PID] = tts_cell_number(program->client->pid_inside),
+                   [CLEAN_NAME] =
+                       tts_cell_text(program->client->comm[0] ? program->client->comm : NULL),
+                   [CLEAN_LEFT] = tts_cell_text(left),
+               });
+}
+
 static enum tts_status put_clean_rows(const struct tts_cleanresult *result, FILE *out)
 {
     struct tts_table table;
@@ -153,6 +184,9 @@ static enum tts_status put_clean_rows(const struct tts_cleanresult *result, FILE
             status = add_clean_row(&table, &row);
         }
     }
+    for (size_t p = 0; p < result->plan->program_count && status == TTS_OK; p++)
+        if (tts_cleanresult_program(result, p) != TTS_CLEANSTATE_REFUSED)
+            status = add_program_row(&table, &result->plan->programs[p]);
     if (status == TTS_OK)
         tts_table_text(&table, tts_say_columns(), out);
     tts_table_release(&table);
@@ -239,12 +273,35 @@ static void put_clean_region(struct tts_json *json, const struct tts_cleanresult
     tts_json_object_end(json);
 }
 
+static void put_clean_program(struct tts_json *json, const struct tts_cleanresult *result,
+                              size_t p)
+{
+    const struct tts_cleanprogram *at = &result->plan->programs[p];
+    enum tts_cleanstate state = tts_cleanresult_program(result, p);
+    char why[TTS_CLEANWHY_TEXT_MAX];
+    tts_cleanwhy_program_text(at, why);
+    tts_json_object(json, NULL);
+    tts_json_text(json, "file", at->client->file);
+    tts_json_number(json, "pid", at->client->pid_inside);
+    tts_json_text_or_null(json, "name", at->client->comm);
+    tts_json_text(json, "result", state_words[state]);
+    tts_json_text_or_null(json, "reason",
+                          state == TTS_CLEANSTATE_FAILED ? result->gone[p].err.text : why);
+    tts_json_number(json, "bytes", tts_counters_sum(&at->bytes));
+    put_clean_counters(json, &at->bytes);
+    tts_json_object_end(json);
+}
+
 void tts_cleanview_json(const struct tts_cleanresult *result, struct tts_json *json)
 {
     struct tts_cleansum sum = tts_cleanresult_sum(result);
     tts_json_array(json, "regions");
     for (size_t r = 0; r < result->plan->count; r++)
         put_clean_region(json, result, r);
+    tts_json_array_end(json);
+    tts_json_array(json, "programs");
+    for (size_t p = 0; p < result->plan->program_count; p++)
+        put_clean_program(json, result, p);
     tts_json_array_end(json);
     tts_json_number(json, "entries", sum.rows);
     tts_json_number(json, "bytes", sum.bytes);

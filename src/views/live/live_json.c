@@ -54,6 +54,23 @@ static void put_live_pool(struct tts_json *json, const struct tts_livedevice *de
     tts_json_object_end(json);
 }
 
+/* Writes what a program says about its own region. */
+static void put_published(struct tts_json *json, const struct tts_seenclient *client)
+{
+    if (!client) {
+        tts_json_null(json, "published");
+        return;
+    }
+    tts_json_object(json, "published");
+    tts_json_bool(json, "by_server", client->by_server);
+    tts_json_number(json, "events", client->events);
+    tts_json_number(json, "dropped", client->dropped);
+    tts_json_number(json, "unlisted", client->unlisted);
+    tts_json_number(json, "unknown_frees", client->unknown_frees);
+    put_seconds(json, "changed", client->update_ns > 0, client->update_ns);
+    tts_json_object_end(json);
+}
+
 static void put_live_process(struct tts_json *json, const struct tts_liveprocess *process)
 {
     tts_json_object(json, NULL);
@@ -78,6 +95,7 @@ static void put_live_process(struct tts_json *json, const struct tts_liveprocess
     tts_json_text_or_null(json, "source", tts_livesource_word(process->source));
     tts_json_number(json, "shared_by", process->shared_by);
     tts_json_bool(json, "name_changed", process->is_name_changed);
+    put_published(json, process->client);
     tts_json_object_end(json);
 }
 

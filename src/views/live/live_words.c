@@ -112,6 +112,13 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
                        "or not yet initialised"},
         {"part_region", "another memory region of the device cannot be read, so its bytes are "
                         "missing"},
+        {"dropped", "a program did not count all of its events: its numbers can be too low or "
+                    "too high"},
+        {"unlisted",
+         "a program has more live buffers than its table can list: all are counted, "
+         "but lists of its buffers are incomplete"},
+        {"unknown_frees", "a program freed buffers that it never counted: it may have more "
+                          "memory than it counts"},
     };
     size_t idx = 0;
     while (idx < TTS_CAVEATS && 1u << idx != (uint32_t)caveat)
@@ -150,7 +157,7 @@ const char *tts_livesource_text(enum tts_livesource source)
         [TTS_LIVESOURCE_NONE] = "none, nothing reports the memory of this chip",
         [TTS_LIVESOURCE_REGION] = "memory region of the runtime",
         [TTS_LIVESOURCE_INSPECTOR] = "buffer log of the inspector",
-        [TTS_LIVESOURCE_CLIENT] = "allocator of the program",
+        [TTS_LIVESOURCE_CLIENT] = "the program, which publishes its memory",
     };
     assert(source < sizeof texts / sizeof texts[0]);
     return texts[source];

@@ -288,6 +288,81 @@ T_TEST(entries_that_changed_between_two_plans_are_dropped)
     release_all();
 }
 
+/* A program that was killed, with 4096 bytes of DRAM. */
+static struct tts_seenclient *add_dead_program(uint32_t pid)
+{
+    struct tts_seenclient *client = tts_hostview_add_client(&view);
+    client->pid_inside = pid;
+    client->is_judged = true;
+    client->namespace_id = 7;
+    client->owner_uid = view.own_uid;
+    client->inode = 5;
+    strcpy(client->file, "ttscope_4001_1_7");
+    client->first_view = view.view_count;
+    client->view_count = 1;
+    struct tts_seenview *seen = tts_hostview_add_view(&view);
+    seen->client_1 = view.client_count;
+    seen->counted_known = true;
+    seen->counted_bytes[TTS_POOL_DRAM] = 4096;
+    return client;
+}
+
+T_TEST(the_region_of_a_dead_program_of_our_namespace_goes)
+{
+    make_host();
+    view.own_namespace_known = true;
+    view.own_namespace_id = 7;
+    view.own_uid = 1000;
+    struct tts_seenclient *client = add_dead_program(DEAD);
+    make_plan();
+    T_EQ(plan.program_count, 1);
+    T_TRUE(plan.programs[0].client == client && plan.programs[0].why == TTS_CLEANWHY_NONE);
+    T_EQ(plan.programs[0].bytes.bytes[TTS_COUNTER_DRAM], 4096);
+    client->owner_uid = 0;
+    make_plan();
+    T_EQ(plan.programs[0].why, TTS_CLEANWHY_PROGRAM_OWNER);
+    view.own_uid = 0;
+    client->owner_uid = 1000;
+    make_plan();
+    T_EQ(plan.programs[0].why, TTS_CLEANWHY_NONE);
+    client->namespace_id = 8;
+    make_plan();
+    T_EQ(plan.programs[0].why, TTS_CLEANWHY_PROGRAM_NAMESPACE);
+    client->is_boot_old = true;
+    make_plan();
+    T_EQ(plan.programs[0].why, TTS_CLEANWHY_NONE);
+    client->is_boot_old = false;
+    client->namespace_id = 7;
+    view.own_namespace_known = false;
+    make_plan();
+    T_EQ(plan.programs[0].why, TTS_CLEANWHY_PROGRAM_NAMESPACE);
+    client->is_judged = false;
+    make_plan();
+    T_EQ(plan.program_count, 0);
+    client->is_alive = client->is_judged = true;
+    make_plan();
+    T_EQ(plan.program_count, 0);
+    release_all();
+}
+
+T_TEST(a_program_that_was_replaced_between_two_plans_is_dropped)
+{
+    make_host();
+    view.own_namespace_known = true;
+    view.own_namespace_id = 7;
+    struct tts_seenclient *client = add_dead_program(DEAD);
+    struct tts_seenclient other = *client;
+    struct tts_cleanprogram program = {.client = &other};
+    struct tts_cleanplan earlier = {.programs = &program, .program_count = 1};
+    make_plan();
+    tts_cleanplan_restrict(&plan, &earlier);
+    T_EQ(plan.program_count, 1);
+    other.inode = 6;
+    tts_cleanplan_restrict(&plan, &earlier);
+    T_EQ(plan.program_count, 0);
+    release_all();
+}
+
 T_TEST(a_missing_allocation_is_told)
 {
     struct heap heap;

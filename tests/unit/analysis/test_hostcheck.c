@@ -59,10 +59,14 @@ static void add_good_host(void)
     strcpy(process->comm, "python3");
     struct tts_seenregion *region = tts_hostview_add_region(&view);
     region->id = 5;
+    region->layout = "v3";
     region->reference_count = 1;
     region->slots[0].pid = 200;
     region->slot_count = 1;
     tts_hostview_add_buffers(&view)->pid = 200;
+    struct tts_seenclient *client = tts_hostview_add_client(&view);
+    client->pid = client->pid_inside = 200;
+    client->is_alive = client->is_judged = true;
 }
 
 T_TEST(a_host_in_order_has_no_remark)
@@ -133,6 +137,45 @@ T_TEST(left_over_bytes_and_locks_are_reported)
     T_EQ(severity_of("regions"), TTS_SEVERITY_WARNING);
     T_TRUE(strstr(find_check("regions")->action, "ttscope clean") != NULL);
     T_STR_EQ(find_check("holders")->answer, "no process has a chip open");
+    end_host();
+}
+
+T_TEST(programs_that_publish_are_counted_by_what_is_known_about_them)
+{
+    begin_host();
+    add_good_host();
+    struct tts_seenclient *client = tts_hostview_add_client(&view);
+    client->pid = 201;
+    client->is_alive = client->is_judged = true;
+    run_checks();
+    T_STR_EQ(find_check("programs")->answer, "2 programs publish their memory");
+    T_EQ(severity_of("programs"), TTS_SEVERITY_NONE);
+    client->is_alive = client->is_judged = false;
+    run_checks();
+    T_STR_EQ(find_check("programs")->answer, "2 programs publish their memory");
+    T_TRUE(strstr(find_check("programs")->action, "another pid namespace") != NULL);
+    client->has_ended = true;
+    run_checks();
+    T_STR_EQ(find_check("programs")->answer, "1 program publishes its memory");
+    client->has_ended = false;
+    client->state = TTS_SEENREGION_NO_ACCESS;
+    client->owner_uid = 77;
+    strcpy(client->file, "ttscope_1_2_3");
+    run_checks();
+    T_EQ(severity_of("programs"), TTS_SEVERITY_WARNING);
+    T_TRUE(strstr(find_check("programs")->action, "'ttscope_1_2_3' belongs to user 77"));
+    client->state = TTS_SEENREGION_CORRUPT;
+    run_checks();
+    T_TRUE(strstr(find_check("programs")->action, "is damaged") != NULL);
+    client->is_judged = true;
+    run_checks();
+    T_EQ(severity_of("programs"), TTS_SEVERITY_WARNING);
+    T_STR_EQ(find_check("programs")->answer,
+             "1 program publishes its memory; 1 region is left of programs that were killed");
+    T_EQ(severity_of("regions"), TTS_SEVERITY_NONE);
+    view.client_count = 0;
+    run_checks();
+    T_EQ(severity_of("programs"), TTS_SEVERITY_NOTE);
     end_host();
 }
 

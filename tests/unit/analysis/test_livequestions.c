@@ -246,6 +246,28 @@ T_TEST(a_trace_of_the_only_process_is_the_phase_of_the_device)
     release_monitor(&m);
 }
 
+T_TEST(programs_with_the_same_device_number_have_their_own_phases)
+{
+    struct tts_livequestions *questions;
+    struct tts_liveframe frame;
+    struct tts_seenview views[2] = {{.trace_known = true, .traces = 1}, {.trace_known = true}};
+    live_init(&frame, LIVE_BLOCK_NS);
+    T_EQ(tts_livequestions_new(&rule, NULL, &questions), TTS_OK);
+    for (int round = 0; round < 3; round++) {
+        tts_liveframe_reset(&frame);
+        for (uint32_t i = 0; i < 2; i++) {
+            struct tts_livedevice *device = live_add_published(&frame);
+            live_add_process(&frame, device, 7 + i)->view = &views[i];
+        }
+        tts_livequestions_feed(questions, &frame, NULL);
+        T_EQ(tts_livephases_now(&frame.devices[0].answers.phases), TTS_TRACEPHASE_EXECUTION);
+        T_EQ(tts_livephases_now(&frame.devices[1].answers.phases), TTS_TRACEPHASE_INIT);
+        T_EQ(frame.devices[0].answers.phases.row_count, 1);
+    }
+    tts_livequestions_free(questions);
+    tts_liveframe_release(&frame);
+}
+
 T_TEST(a_list_that_is_not_whole_is_not_judged)
 {
     struct monitor m;
