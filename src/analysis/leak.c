@@ -227,16 +227,17 @@ static bool keeps_few(const struct leak_view *view, const struct leak_run *run, 
     return kept <= allocs / share + allocs / share / 4;
 }
 
-/* Returns whether the program frees as many buffers in the same time as before the run. For
- * programs that are looked at too rarely to see their buffers come and go. */
+/* Returns whether the program frees about as many buffers in a group as before the run. For
+ * programs that are looked at too rarely to see their buffers come and go. Groups are equal in
+ * working time; waiting does not count. */
 static bool has_same_rate(const struct leak_view *view, const struct leak_run *run)
 {
     const struct tts_leakwindow *from = leak_group_begin(view, run->first - run->steady),
                                 *mid = leak_group_begin(view, run->first),
                                 *to = leak_group_begin(view, view->groups);
-    double before = (double)(mid->frees - from->frees) / (double)(mid->time_ns - from->time_ns);
-    double after = (double)(to->frees - mid->frees) / (double)(to->time_ns - mid->time_ns);
-    return before <= after * RATE_MAX && after <= before * RATE_MAX;
+    uint64_t before = (mid->frees - from->frees) / run->steady;
+    uint64_t after = (to->frees - mid->frees) / run->groups;
+    return before / RATE_MAX <= after && after / RATE_MAX <= before;
 }
 
 /* Returns whether the work of the steady groups goes on in the run: at least half of the kinds

@@ -86,15 +86,6 @@ static void add_trace_row(struct tts_livephases *answer, enum tts_tracephase pha
         (struct tts_tracerow){.phase = phase, .begin_ns = time_ns};
 }
 
-static uint64_t trace_row_total(const struct tts_tracerow *row)
-{
-    uint64_t total;
-    bool is_large = __builtin_add_overflow(row->trace_bytes, row->data_bytes, &total);
-    if (row->code_known)
-        is_large |= __builtin_add_overflow(total, row->code_bytes, &total);
-    return is_large ? UINT64_MAX : total;
-}
-
 /* Sets the numbers of the present row, and the change to the end of the row before. */
 static void set_trace_row(struct tts_livephases *answer, const struct tts_tracesample *sample)
 {
@@ -106,7 +97,7 @@ static void set_trace_row(struct tts_livephases *answer, const struct tts_traces
     row->change_known = answer->row_count > 1 && row[-1].code_known == row->code_known;
     if (!row->change_known)
         return;
-    uint64_t now = trace_row_total(row), before = trace_row_total(&row[-1]);
+    uint64_t now = tts_tracerow_total(row), before = tts_tracerow_total(&row[-1]);
     uint64_t distance = now > before ? now - before : before - now;
     row->change_known = distance <= INT64_MAX;
     if (row->change_known)

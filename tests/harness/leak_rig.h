@@ -48,11 +48,13 @@ static inline uint64_t bench_random(struct bench *b, uint64_t limit)
 /* Lets time pass. */
 static inline void bench_pass(struct bench *b, uint64_t ns)
 {
-    b->now_ns += ns;
-    while (b->look && b->next_look_ns <= b->now_ns) {
+    uint64_t end_ns = b->now_ns + ns;
+    while (b->look && b->next_look_ns <= end_ns) {
+        b->now_ns = b->next_look_ns;
         b->look(b);
         b->next_look_ns += b->look_ns;
     }
+    b->now_ns = end_ns;
 }
 
 static inline int bench_class(uint64_t bytes)

@@ -26,3 +26,12 @@ const char *tts_tracephase_name(enum tts_tracephase phase)
     assert((unsigned)phase < TTS_TRACEPHASES);
     return phase_names[phase].name;
 }
+
+uint64_t tts_tracerow_total(const struct tts_tracerow *row)
+{
+    uint64_t total;
+    bool is_large = __builtin_add_overflow(row->trace_bytes, row->data_bytes, &total);
+    if (row->code_known)
+        is_large |= __builtin_add_overflow(total, row->code_bytes, &total);
+    return is_large ? UINT64_MAX : total;
+}

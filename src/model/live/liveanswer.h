@@ -98,6 +98,9 @@ struct tts_tracerow {
     int64_t change_bytes;
 };
 
+/* Returns the total. A sum that does not fit is the largest number. */
+uint64_t tts_tracerow_total(const struct tts_tracerow *row);
+
 /* The phases of a process or a device so far. */
 struct tts_livephases {
     struct tts_tracerow

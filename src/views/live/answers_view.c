@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "views/live/live_words.h"
+#include "views/live/phases_view.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 #include "views/textroom.h"
@@ -10,7 +11,7 @@
 #include <string.h>
 
 #define SECOND_NS UINT64_C(1000000000)
-enum { STEADY_S = 5, NAME_COLUMNS = 24, MB_SHIFT = 20 };
+enum { STEADY_S = 5, NAME_COLUMNS = 24 };
 
 /* ---- parts of sentences ---- */
 
@@ -219,23 +220,6 @@ bool tts_liveanswers_text(char out[TTS_LIVEANSWER_MAX], const struct tts_livedev
 
 /* ---- the line of the published table ---- */
 
-static uint64_t add_bytes(uint64_t a, uint64_t b)
-{
-    uint64_t sum;
-    return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
-/* Writes "128 MB", or "4.50 MB" if the number is not whole. */
-static void put_whole_mb(struct tts_textroom *room, uint64_t bytes)
-{
-    char number[TTS_NUMBER_BYTES_MAX];
-    if (bytes % (UINT64_C(1) << MB_SHIFT) == 0)
-        tts_textroom_number(room, bytes >> MB_SHIFT);
-    else
-        tts_textroom_put(room, tts_number_format_shifted(number, bytes, MB_SHIFT));
-    tts_textroom_put(room, " MB");
-}
-
 /* Returns the published remark about a change, or NULL if the document has none. `old` is NULL
  * for the first frame. */
 static const char *update_remark(const struct tts_livephases *phases,
@@ -270,23 +254,21 @@ void tts_liveanswers_update(const struct tts_liveview *view,
     if (now->phase == TTS_TRACEPHASE_IDLE ||
         (now->phase == TTS_TRACEPHASE_UNKNOWN && now->trace_bytes == 0))
         return;
-    char text[TTS_LIVEANSWER_MAX];
-    struct tts_textroom room = tts_textroom_of(text, sizeof text);
     const char *remark = update_remark(phases, now, old);
-    tts_textroom_put(&room, "TRACE: ");
-    put_whole_mb(&room, now->trace_bytes);
-    tts_textroom_put(&room, ",");
+    char trace[TTS_LIVETEXT_SIZE_MAX], l1[TTS_LIVETEXT_SIZE_MAX];
+    struct tts_tracerow both = *now;
+    both.trace_bytes = 0; /* the total is then that of L1 */
     fprintf(out, "Update #%" PRIu64, view->update);
     if (view->frame->device_count > 1)
         fprintf(out, " (device %" PRIu32 ")", device->index);
-    fprintf(out, ":   %-15s ", text);
-    room = tts_textroom_of(text, sizeof text);
-    tts_textroom_put(&room, "L1: ");
-    put_whole_mb(&room, add_bytes(now->data_bytes, now->code_known ? now->code_bytes : 0));
+    tts_livemb_text(trace, now->trace_bytes);
+    tts_livemb_text(l1, tts_tracerow_total(&both));
+    fprintf(out, ":   TRACE: %s,%*s L1: ", trace,
+            strlen(trace) < 7 ? 7 - (int)strlen(trace) : 0, "");
     if (remark)
-        fprintf(out, "%-11s %s %s\n", text, view->is_utf8 ? "\u2190" : "<-", remark);
+        fprintf(out, "%-7s %s %s\n", l1, view->is_utf8 ? "\u2190" : "<-", remark);
     else
-        fprintf(out, "%s\n", text);
+        fprintf(out, "%s\n", l1);
 }
 
 /* ---- JSON ---- */
@@ -405,26 +387,6 @@ static void put_json_pressure(struct tts_json *json, const struct tts_liveanswer
     tts_json_array_end(json);
 }
 
-static void put_json_phases(struct tts_json *json, const struct tts_livephases *phases)
-{
-    tts_json_array(json, "phases");
-    for (size_t i = 0; i < phases->row_count; i++) {
-        const struct tts_tracerow *row = &phases->rows[i];
-        tts_json_object(json, NULL);
-        tts_json_text_or_null(json, "phase", tts_tracephase_word(row->phase));
-        put_json_seconds(json, "since", row->begin_ns);
-        tts_json_number(json, "trace_bytes", row->trace_bytes);
-        tts_json_number(json, "l1_data_bytes", row->data_bytes);
-        tts_json_number_or_null(json, "l1_code_bytes", row->code_known, row->code_bytes);
-        if (row->change_known)
-            tts_json_signed(json, "change_bytes", row->change_bytes);
-        else
-            tts_json_null(json, "change_bytes");
-        tts_json_object_end(json);
-    }
-    tts_json_array_end(json);
-}
-
 void tts_liveanswers_json(const struct tts_livedevice *device, struct tts_json *json)
 {
     static const char *const names[] = {"phase",   "steady_seconds", "phases",
@@ -441,7 +403,9 @@ void tts_liveanswers_json(const struct tts_livedevice *device, struct tts_json *
         put_json_seconds(json, "steady_seconds", answers->phases.steady_ns);
     else
         tts_json_null(json, "steady_seconds");
-    put_json_phases(json, &answers->phases);
+    tts_json_array(json, "phases");
+    tts_phases_json(&answers->phases, "since", 0, json);
+    tts_json_array_end(json);
     put_json_growing(json, answers);
     put_json_leaks(json, answers);
     put_json_pressure(json, answers);

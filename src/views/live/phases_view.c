@@ -1,6 +1,5 @@
 #include "views/live/phases_view.h"
 
-#include "base/number.h"
 #include "views/live/live_view.h"
 #include "views/live/live_words.h"
 #include "views/say.h"
@@ -9,7 +8,7 @@
 
 #include <inttypes.h>
 
-enum { MB_SHIFT = 20, CELL_BYTES = 64 };
+enum { CELL_BYTES = 64 };
 enum { BEGIN, PHASE, TRACE, DATA, CODE, TOTAL, CHANGES, PHASE_COLUMNS };
 #define SECOND_NS UINT64_C(1000000000)
 
@@ -23,17 +22,12 @@ static const struct tts_column phase_columns[PHASE_COLUMNS] = {
     [CHANGES] = {.title = "Changes"},
 };
 
-/* Writes "128 MB", or "4.50 MB" if the number is not whole. */
 static struct tts_cell cell_of_mb(char out[CELL_BYTES], const char *sign, uint64_t bytes)
 {
-    char number[TTS_NUMBER_BYTES_MAX];
+    char size[TTS_LIVETEXT_SIZE_MAX];
     struct tts_textroom room = tts_textroom_of(out, CELL_BYTES);
     tts_textroom_put(&room, sign);
-    if (bytes % (UINT64_C(1) << MB_SHIFT) == 0)
-        tts_textroom_number(&room, bytes >> MB_SHIFT);
-    else
-        tts_textroom_put(&room, tts_number_format_shifted(number, bytes, MB_SHIFT));
-    tts_textroom_put(&room, " MB");
+    tts_textroom_put(&room, tts_livemb_text(size, bytes));
     return tts_cell_text(out);
 }
 
@@ -52,15 +46,6 @@ static struct tts_cell cell_of_change(char out[CELL_BYTES], const struct tts_tra
                       change < 0 ? -(uint64_t)change : (uint64_t)change);
 }
 
-static uint64_t row_total(const struct tts_tracerow *row)
-{
-    uint64_t total;
-    bool is_large = __builtin_add_overflow(row->trace_bytes, row->data_bytes, &total);
-    if (row->code_known)
-        is_large |= __builtin_add_overflow(total, row->code_bytes, &total);
-    return is_large ? UINT64_MAX : total;
-}
-
 static enum tts_status add_phase_line(struct tts_table *table,
                                       const struct tts_phasestable *options,
                                       const struct tts_tracerow *row)
@@ -74,7 +59,7 @@ static enum tts_status add_phase_line(struct tts_table *table,
         [PHASE] = tts_cell_text(tts_tracephase_name(row->phase)),
         [TRACE] = cell_of_mb(texts[TRACE], "", row->trace_bytes),
         [DATA] = cell_of_mb(texts[DATA], "", row->data_bytes),
-        [TOTAL] = cell_of_mb(texts[TOTAL], "", row_total(row)),
+        [TOTAL] = cell_of_mb(texts[TOTAL], "", tts_tracerow_total(row)),
         [CHANGES] = cell_of_change(texts[CHANGES], row, options->is_utf8),
     };
     if (row->code_known)
@@ -104,6 +89,26 @@ enum tts_status tts_phasestable_put(const struct tts_phasestable *options, FILE 
     if (status == TTS_OK && !has_code)
         tts_say(out, 0, "-: unknown; the total is then without code");
     return status;
+}
+
+void tts_phases_json(const struct tts_livephases *phases, const char *time_key,
+                     uint64_t start_ns, struct tts_json *json)
+{
+    for (size_t i = 0; i < phases->row_count; i++) {
+        const struct tts_tracerow *row = &phases->rows[i];
+        tts_json_object(json, NULL);
+        tts_json_text_or_null(json, "phase", tts_tracephase_word(row->phase));
+        tts_json_ratio(json, time_key, row->begin_ns > start_ns ? row->begin_ns - start_ns : 0,
+                       SECOND_NS);
+        tts_json_number(json, "trace_bytes", row->trace_bytes);
+        tts_json_number(json, "l1_data_bytes", row->data_bytes);
+        tts_json_number_or_null(json, "l1_code_bytes", row->code_known, row->code_bytes);
+        if (row->change_known)
+            tts_json_signed(json, "change_bytes", row->change_bytes);
+        else
+            tts_json_null(json, "change_bytes");
+        tts_json_object_end(json);
+    }
 }
 
 enum tts_status tts_liveview_phases(const struct tts_liveview *view, FILE *out)

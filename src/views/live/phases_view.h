@@ -6,6 +6,7 @@
 #include "model/live/liveanswer.h"
 #include "ttscope/alloc.h"
 #include "ttscope/status.h"
+#include "views/json.h"
 
 #include <stdio.h>
 
@@ -22,3 +23,9 @@ struct tts_phasestable {
  * phase. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_phasestable_put(const struct tts_phasestable *table,
                                                   FILE *out);
+
+/* Writes the elements of an array that the caller began: the fields "phase", `time_key`
+ * (seconds since `start_ns`), "trace_bytes", "l1_data_bytes", "l1_code_bytes" and
+ * "change_bytes". */
+void tts_phases_json(const struct tts_livephases *phases, const char *time_key,
+                     uint64_t start_ns, struct tts_json *json);

@@ -2,6 +2,7 @@
 
 #include "analysis/pressure.h"
 #include "model/devicename.h"
+#include "views/live/phases_view.h"
 #include "views/partial_json.h"
 #include "views/phase_json.h"
 
@@ -499,26 +500,13 @@ static void put_show_leaks(const struct tts_show_facts *show, struct tts_json *j
 
 static void put_show_trace_phases(const struct tts_show_facts *show, struct tts_json *json)
 {
-    const struct tts_livephases *phases = &show->sum->trace_phases;
     if (!show->has_trace_phases) {
         tts_json_null(json, "trace_phases");
         return;
     }
     tts_json_array(json, "trace_phases");
-    for (size_t i = 0; show->sum->traces > 0 && i < phases->row_count; i++) {
-        const struct tts_tracerow *row = &phases->rows[i];
-        tts_json_object(json, NULL);
-        tts_json_text_or_null(json, "phase", tts_tracephase_word(row->phase));
-        put_seconds(json, "since_seconds", tts_show_since_start(show, row->begin_ns));
-        tts_json_number(json, "trace_bytes", row->trace_bytes);
-        tts_json_number(json, "l1_data_bytes", row->data_bytes);
-        tts_json_number_or_null(json, "l1_code_bytes", row->code_known, row->code_bytes);
-        if (row->change_known)
-            tts_json_signed(json, "change_bytes", row->change_bytes);
-        else
-            tts_json_null(json, "change_bytes");
-        tts_json_object_end(json);
-    }
+    if (show->sum->traces > 0)
+        tts_phases_json(&show->sum->trace_phases, "since_seconds", show->start_ns, json);
     tts_json_array_end(json);
 }
 

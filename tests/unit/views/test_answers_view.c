@@ -220,7 +220,7 @@ T_TEST(the_published_updates_have_their_remarks)
     T_TRUE(
         live_has(update_scene(&scene, (uint64_t[]){128, 40, 8}, 't'),
                  "   - Device 0: Phase: Execution; steady: nothing allocated for 6 s, as "
-                    "during a\n     trace replay. No change during a trace replay is normal\n"));
+                 "during a\n     trace replay. No change during a trace replay is normal\n"));
     release_scene(&scene);
 }
 
@@ -284,11 +284,13 @@ T_TEST(unknown_code_is_unknown_in_the_table)
     struct tts_liveview view = live_view(&frame);
     T_TRUE(live_has(live_written(&view, 'f'), "Device 0\nunknown: nothing reports"));
     device->answers.phases = (struct tts_livephases){
-        .rows = {{.phase = TTS_TRACEPHASE_UNKNOWN, .data_bytes = 3 * MB / 2}},
-        .row_count = 1,
+        .rows = {{.phase = TTS_TRACEPHASE_UNKNOWN, .data_bytes = 3 * MB / 2},
+                 {.phase = TTS_TRACEPHASE_CAPTURE_START, .change_known = true}},
+        .row_count = 2,
         .rows_left_out = 1};
     const char *text = live_written(&view, 'f');
-    T_TRUE(live_has(text, "unknown   0 MB    1.50 MB          -  1.50 MB  -\n"));
+    T_TRUE(live_has(text, "unknown         0 MB    1.50 MB          -  1.50 MB  -\n"));
+    T_TRUE(live_has(text, "Capture Start   0 MB       0 MB          -     0 MB  0 MB\n"));
     T_TRUE(live_has(text, "1 phase after the first is left out\n"));
     T_TRUE(live_has(text, "-: unknown; the total is then without code\n"));
     tts_liveframe_release(&frame);
