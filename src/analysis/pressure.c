@@ -83,6 +83,8 @@ static void visit_move(void *ctx, const struct tts_pressurebuffer *buffer)
     for (; at > 0 && pressure->moves[at - 1].size_bytes < buffer->size_bytes; at--)
         pressure->moves[at] = pressure->moves[at - 1];
     struct tts_livemove *move = &pressure->moves[at];
+    move->address_known = buffer->address_known;
+    move->id = buffer->id;
     move->address = buffer->address;
     move->size_bytes = buffer->size_bytes;
     tts_liveowner_set(&move->owner, search->process);

@@ -13,7 +13,8 @@ enum { TTS_PRESSURE_PERCENT = 90, TTS_PRESSURE_DRAM_PERCENT = 75 };
 /* A live buffer that a program lists. */
 struct tts_pressurebuffer {
     enum tts_pool pool;
-    uint64_t address, size_bytes;
+    bool address_known;
+    uint64_t id, address, size_bytes;
     bool is_sharded; /* on some cores only */
     bool has_cb;     /* a circular buffer lies in its memory */
 };

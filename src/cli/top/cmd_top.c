@@ -172,6 +172,9 @@ static void visit_listed(void *ctx, const struct tts_seenlive *live)
 {
     const struct listed_buffers *listed = ctx;
     struct tts_pressurebuffer buffer = {.pool = (enum tts_pool)live->pool,
+                                        .address_known =
+                                            live->address != TTS_CLIENTREGION_NO_ADDRESS,
+                                        .id = live->id,
                                         .address = live->address,
                                         .size_bytes = live->size_bytes,
                                         .is_sharded = live->flags & TTS_CLIENTBUFFER_SHARDED,

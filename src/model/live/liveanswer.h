@@ -50,7 +50,8 @@ struct tts_liveleak {
 /* A buffer in L1 that could be in DRAM. */
 struct tts_livemove {
     struct tts_liveowner owner;
-    uint64_t address, size_bytes;
+    bool address_known;
+    uint64_t id, address, size_bytes; /* `id` as the program numbers the buffer */
 };
 
 /* A pool that is nearly full. */

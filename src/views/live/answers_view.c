@@ -136,10 +136,16 @@ static void put_moves_text(struct tts_textroom *room, const struct tts_livepress
     put_answer_size(room, pressure->moves[0].size_bytes);
     tts_textroom_put(room, " of ");
     put_answer_owner(room, &pressure->moves[0].owner);
-    char address[19] = "0x";
+    if (!pressure->moves[0].address_known) {
+        tts_textroom_put(room, " (buffer" TTS_SAY_GLUE);
+        tts_textroom_number(room, pressure->moves[0].id);
+        tts_textroom_put(room, ")");
+        return;
+    }
+    char address[18] = "0x";
     tts_number_format_hex(address + 2, pressure->moves[0].address, 16);
     tts_textroom_put(room, " at" TTS_SAY_GLUE);
-    tts_textroom_bytes(room, address, 18);
+    tts_textroom_bytes(room, address, sizeof address);
 }
 
 static void put_pressure_text(struct tts_textroom *room, const struct tts_livedevice *device,
@@ -351,7 +357,9 @@ static void put_json_moves(struct tts_json *json, const struct tts_livepressure 
     for (size_t i = 0; i < pressure->move_count; i++) {
         tts_json_object(json, NULL);
         put_json_owner(json, &pressure->moves[i].owner);
-        tts_json_number(json, "address", pressure->moves[i].address);
+        tts_json_number(json, "id", pressure->moves[i].id);
+        tts_json_number_or_null(json, "address", pressure->moves[i].address_known,
+                                pressure->moves[i].address);
         tts_json_number(json, "bytes", pressure->moves[i].size_bytes);
         tts_json_object_end(json);
     }

@@ -70,7 +70,7 @@ static void add_answers(struct tts_livedevice *device)
                                           .owner_count = 1,
                                           .dram_has_room = true,
                                           .moves_known = true,
-                                          .moves = {{owner, 0x1000, 8 * MB}},
+                                          .moves = {{owner, true, 3, 0x1000, 8 * MB}},
                                           .move_count = 1,
                                           .moves_unlisted = 2,
                                           .moves_bytes = 12 * MB};
@@ -95,6 +95,9 @@ T_TEST(each_answer_is_a_sentence)
     T_STR_EQ(answer_of(device, 2), "DRAM of process 7 python3 is growing: +20.00 MB in 10s, "
                                    "2.00 MB/s, full in 2m03s");
     T_TRUE(answer_of(device, 3) == NULL);
+    device->answers.pressure[0].moves[0].address_known = false;
+    T_TRUE(
+        live_has(answer_of(device, 1), "the largest 8.00 MB of process 7 python3 (buffer 3)"));
     device->answers.pressure[0].moves_known = false;
     T_TRUE(live_has(answer_of(device, 1), "it is unknown which could move"));
     device->answers.growing_unlisted = 2;
