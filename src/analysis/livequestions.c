@@ -25,13 +25,15 @@ struct subject_key {
     uint64_t start_ns;
 };
 
-/* The buffers by kind of a process that publishes: a kind is a pool and a size class. */
+/* A process that publishes: its buffers by kind, which is a pool and a size class, and its
+ * phases. */
 struct kind_history {
     bool is_used;
     uint8_t kinds[TTS_POOLS][TTS_SIZECLASSES]; /* key in the history, or NO_KIND */
     uint32_t counts[TTS_POOLS][TTS_SIZECLASSES];
     uint64_t due_ns, allocs, frees;
     struct tts_leak leak;
+    struct tts_tracephases phases;
     uint8_t pool_of[KINDS_MAX], class_of[KINDS_MAX];
 };
 
@@ -40,8 +42,7 @@ struct subject {
     bool is_used;
     bool is_seen, is_asked; /* in the present frame */
     struct tts_growth growths[TTS_POOLS];
-    struct kind_history *history; /* NULL: the counts are unknown, or there is no room */
-    struct tts_tracephases phases;
+    struct kind_history *history; /* NULL: the process does not publish, or there is no room */
 };
 
 struct device_phases {
@@ -306,16 +307,24 @@ static void ask_growing(const struct tts_livequestions *questions, struct subjec
 
 /* ---- leaks ---- */
 
+/* Forgets the counts. Keeps the memory and the phases. */
+static void clear_history(struct kind_history *history)
+{
+    struct tts_leak leak = history->leak;
+    struct tts_tracephases phases = history->phases;
+    tts_leak_reset(&leak);
+    *history = (struct kind_history){.is_used = true, .leak = leak, .phases = phases};
+    memset(history->kinds, NO_KIND, sizeof history->kinds);
+}
+
 static struct kind_history *take_history(struct tts_livequestions *questions)
 {
     for (size_t i = 0; i < TTS_LIVEQUESTIONS_HISTORIES; i++) {
         struct kind_history *history = &questions->histories[i];
         if (history->is_used)
             continue;
-        struct tts_leak leak = history->leak;
-        tts_leak_reset(&leak);
-        *history = (struct kind_history){.is_used = true, .leak = leak};
-        memset(history->kinds, NO_KIND, sizeof history->kinds);
+        history->phases = (struct tts_tracephases){0};
+        clear_history(history);
         return history;
     }
     return NULL;
@@ -363,12 +372,8 @@ static void feed_history(const struct tts_livequestions *questions,
     uint64_t allocs = sum_pool_counts(view->allocs), frees = sum_pool_counts(view->frees);
     bool is_back = allocs < history->allocs || frees < history->frees ||
                    (history->leak.has_begun && time_ns < history->leak.now.time_ns);
-    if (is_back) { /* the counters began again */
-        struct tts_leak leak = history->leak;
-        tts_leak_reset(&leak);
-        *history = (struct kind_history){.is_used = true, .leak = leak};
-        memset(history->kinds, NO_KIND, sizeof history->kinds);
-    }
+    if (is_back)
+        clear_history(history); /* the counters began again */
     if (history->leak.has_begun && frees == history->frees)
         return;
     feed_kind_counts(history, view);
@@ -430,23 +435,20 @@ static void add_live_leaks(struct tts_liveanswers *answers, const struct kind_hi
     }
 }
 
-static void ask_leaks(struct tts_livequestions *questions, struct subject *subject,
+static void ask_leaks(const struct tts_livequestions *questions, struct kind_history *history,
                       struct tts_livedevice *device, const struct tts_liveprocess *process,
                       uint64_t time_ns)
 {
     struct tts_leakfound found;
     if (!has_whole_counts(process)) {
-        forget_history(subject);
+        if (history->leak.key_count > 0)
+            clear_history(history);
         return;
     }
-    if (!subject->history)
-        subject->history = take_history(questions);
-    if (!subject->history)
-        return;
     device->answers.leaks_known = true;
-    feed_history(questions, subject->history, process->view, time_ns);
-    if (tts_leak_judge(&subject->history->leak, false, &found))
-        add_live_leaks(&device->answers, subject->history, &found, process);
+    feed_history(questions, history, process->view, time_ns);
+    if (tts_leak_judge(&history->leak, false, &found))
+        add_live_leaks(&device->answers, history, &found, process);
 }
 
 /* ---- phases ---- */
@@ -481,15 +483,15 @@ static void add_trace_facts(struct tts_tracesample *sample, const struct tts_see
         sample->changes = sum_pool_counts(view->allocs) + sum_pool_counts(view->frees);
 }
 
-static void ask_process_phase(struct subject *subject, struct tts_liveprocess *process,
+static void ask_process_phase(struct kind_history *history, struct tts_liveprocess *process,
                               uint64_t time_ns)
 {
+    struct tts_tracesample sample = counters_sample(&process->counters, time_ns);
     if (process->counters.known == 0)
         return;
-    struct tts_tracesample sample = counters_sample(&process->counters, time_ns);
     add_trace_facts(&sample, process->view);
-    (void)tts_tracephases_feed(&subject->phases, &sample);
-    process->phase = tts_livephases_now(&subject->phases.answer);
+    (void)tts_tracephases_feed(&history->phases, &sample);
+    process->phase = tts_livephases_now(&history->phases.answer);
 }
 
 /* The phase of a device is that of its only live process that has memory; with several, it is
@@ -544,8 +546,14 @@ static void ask_process(struct tts_livequestions *questions, struct tts_livedevi
     subject->is_asked = true;
     device->answers.growing_known |= (process->counters.known & pool_bits) != 0;
     ask_growing(questions, subject, device, process, time_ns);
-    ask_leaks(questions, subject, device, process, time_ns);
-    ask_process_phase(subject, process, time_ns);
+    if (!process->view)
+        forget_history(subject);
+    else if (!subject->history)
+        subject->history = take_history(questions);
+    if (!subject->history)
+        return; /* the process does not publish, or there is no room */
+    ask_leaks(questions, subject->history, device, process, time_ns);
+    ask_process_phase(subject->history, process, time_ns);
 }
 
 void tts_livequestions_feed(struct tts_livequestions *questions, struct tts_liveframe *frame,
