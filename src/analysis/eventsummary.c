@@ -238,6 +238,10 @@ static enum tts_status take_scan_change(struct tts_eventscan *scan, const struct
         if (change->came.pool == TTS_POOL_DRAM)
             sum->restored_dram += change->came.size_bytes;
     }
+    if (scan->config.follows_traces)
+        tts_tracescan_item(&scan->traces, item, change);
+    if (scan->leaks)
+        status = tts_leakscan_change(scan->leaks, change, item->has_time ? item->time_ns : 0);
     for (int i = 0; status == TTS_OK && scan->config.at == 0 && i < TTS_POOLS; i++) {
         if (!scan->peaks[i])
             continue;
@@ -267,6 +271,8 @@ enum tts_status tts_eventscan_init(struct tts_eventscan *scan,
         if (status == TTS_OK)
             status = tts_ops_new(pool, alloc, &scan->ops[i]);
     }
+    if (status == TTS_OK && config->finds_leaks)
+        status = tts_leakscan_new(alloc, &scan->leaks);
     sum->follow = scan->follow;
     return status == TTS_OK ? TTS_OK : tts_error_set(err, status, TTS_TEXT_NOMEM);
 }
@@ -278,6 +284,7 @@ void tts_eventscan_release(struct tts_eventscan *scan)
         tts_ops_free(scan->ops[i]);
     }
     tts_ops_free(scan->failure_ops);
+    tts_leakscan_free(scan->leaks);
     tts_follow_free(scan->follow);
     *scan = (struct tts_eventscan){0};
 }
@@ -534,6 +541,10 @@ enum tts_status tts_eventscan_finish(struct tts_eventscan *scan, struct tts_erro
 {
     enum tts_status status = scan->config.at > 0 ? finish_at_moment(scan)
                                                  : finish_scan_pool(scan, scan->config.pool);
+    if (scan->leaks)
+        tts_leakscan_judge(scan->leaks, &scan->sum->leaks);
+    scan->sum->trace_phases = scan->traces.phases.answer;
+    scan->sum->traces = scan->traces.begun + scan->traces.ended;
     return status == TTS_OK ? finish_scan_whole(scan, err)
                             : tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
 }

@@ -8,8 +8,10 @@
 #pragma once
 
 #include "analysis/best.h"
+#include "analysis/leakscan.h"
 #include "analysis/opbytes.h"
 #include "analysis/peak.h"
+#include "analysis/tracescan.h"
 
 enum {
     TTS_SUMMARY_PHASES_MAX = 65536,
@@ -103,6 +105,9 @@ struct tts_eventsummary {
     uint64_t first_ns;         /* time of the first item that has a time */
     uint64_t last_ns;          /* time of the last item that has a time; 0 if none has */
     struct tts_summary_input input;
+    struct tts_leakowners leaks;        /* with finds_leaks */
+    struct tts_livephases trace_phases; /* with follows_traces */
+    uint64_t traces;                    /* captures of traces that began or ended */
     /* Has the paths of operations, borrowed; NULL if `stored` is set. */
     const struct tts_follow *follow;
     /* Data of a loaded summary; otherwise NULL. */
@@ -142,6 +147,8 @@ struct tts_eventscan_config {
     enum tts_pool pool; /* pool of the peak and of the operations */
     /* Follow every pool, as tts_eventsummary_store() needs it. */
     bool keeps_all;
+    bool finds_leaks;    /* decide about leaks */
+    bool follows_traces; /* find the phases of traces */
 };
 
 struct tts_eventscan_capture {
@@ -157,6 +164,8 @@ struct tts_eventscan {
     struct tts_peak *peaks[TTS_POOLS]; /* peak of config.pool; with keeps_all, of each pool */
     struct tts_ops *ops[TTS_POOLS];    /* operations, for the same pools as `peaks` */
     struct tts_ops *failure_ops;
+    struct tts_leakscan *leaks; /* NULL without finds_leaks */
+    struct tts_tracescan traces;
     uint64_t item_seq;
     uint64_t items; /* number of items read */
     bool is_out_of_memory;

@@ -82,6 +82,24 @@ int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command
     return TTS_EXIT_DONE;
 }
 
+int tts_device_arg_banks(const struct tts_device_arg *arg, const char *command,
+                         uint64_t bank_bytes[TTS_POOLS], uint64_t banks[TTS_POOLS])
+{
+    struct tts_chip chip;
+    struct tts_pool_layout layout;
+    if (!arg->name)
+        return TTS_EXIT_DONE;
+    int code = tts_device_arg_resolve(arg, command, &chip);
+    for (int i = 0; code == TTS_EXIT_DONE && i < TTS_POOLS; i++) {
+        enum tts_pool pool = (enum tts_pool)i;
+        if (tts_chip_pool(&chip, pool, &layout, NULL) == TTS_OK) {
+            bank_bytes[i] = layout.bank_bytes;
+            banks[i] = layout.banks;
+        }
+    }
+    return code;
+}
+
 /* Appends `text`, in single quotes if a shell would change it. Returns the new length. */
 static size_t add_shell_word(char out[TTS_DEVICE_ARG_WORDS_MAX], size_t len, const char *before,
                              const char *text)

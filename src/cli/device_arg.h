@@ -34,3 +34,9 @@ enum tts_status tts_device_arg_take_set(void *target, const char *text, struct t
  * another exit code after printing a message. */
 int tts_device_arg_resolve(const struct tts_device_arg *arg, const char *command,
                            struct tts_chip *out);
+
+/* Stores the size of a bank and the number of banks of each pool. A pool that the device does
+ * not have is unchanged, and all pools are if arg->name is NULL. Returns like
+ * tts_device_arg_resolve(). */
+int tts_device_arg_banks(const struct tts_device_arg *arg, const char *command,
+                         uint64_t bank_bytes[TTS_POOLS], uint64_t banks[TTS_POOLS]);

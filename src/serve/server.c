@@ -226,7 +226,7 @@ enum tts_status tts_server_open(const struct tts_server_config *config,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_server *server = alloc->alloc(alloc->ctx, sizeof *server);
     if (!server)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the server");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the server");
     *server = (struct tts_server){.alloc = alloc,
                                   .config = *config,
                                   .socket = {.fd = -1, .lock_fd = -1},

@@ -44,7 +44,7 @@ enum tts_status tts_serverhost_open(const struct tts_serverhost_config *config,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_serverhost *host = alloc->alloc(alloc->ctx, sizeof *host);
     if (!host)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the host");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the host");
     memset(host, 0, sizeof *host);
     host->alloc = alloc;
     host->config = *config;

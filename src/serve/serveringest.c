@@ -63,7 +63,7 @@ enum tts_status tts_serveringest_open(const struct tts_serveringest_config *conf
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_serveringest *ingest = alloc->alloc(alloc->ctx, sizeof *ingest);
     if (!ingest)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the connections");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the connections");
     memset(ingest, 0, offsetof(struct tts_serveringest, room));
     ingest->alloc = alloc;
     ingest->config = *config;

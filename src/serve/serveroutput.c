@@ -117,7 +117,7 @@ enum tts_status tts_serveroutput_open(int fd, const struct tts_alloc *alloc,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_serveroutput *output = alloc->alloc(alloc->ctx, sizeof *output);
     if (!output)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the output");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the output");
     memset(output, 0, offsetof(struct tts_serveroutput, bytes));
     output->alloc = alloc;
     output->fd = fd;

@@ -50,12 +50,12 @@ enum tts_status tts_serverprint_open(const struct tts_serverprint_config *config
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_serverprint *print = alloc->alloc(alloc->ctx, sizeof *print);
     if (!print)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the output");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the output");
     *print = (struct tts_serverprint){.alloc = alloc, .config = *config};
     cookie_io_functions_t functions = {.write = append_state_text};
     enum tts_status status = tts_serveroutput_open(config->fd, alloc, &print->output, err);
     if (status == TTS_OK && !(print->stream = fopencookie(print, "w", functions)))
-        status = tts_error_set(err, TTS_E_NOMEM, "out of memory for the output");
+        status = tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the output");
     if (status == TTS_OK)
         *out = print;
     else

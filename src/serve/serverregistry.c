@@ -119,7 +119,7 @@ enum tts_status tts_serverregistry_new(const struct tts_serverregistry_config *c
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_serverregistry *registry = alloc->alloc(alloc->ctx, sizeof *registry);
     if (!registry)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the processes");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the processes");
     *registry = (struct tts_serverregistry){
         .alloc = alloc,
         .sink = config->sink,

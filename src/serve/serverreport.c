@@ -26,7 +26,7 @@ enum tts_status tts_serverreport_new(const struct tts_serverregistry *registry,
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_serverreport *report = alloc->alloc(alloc->ctx, sizeof *report);
     if (!report)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for reports");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for reports");
     report->alloc = alloc;
     report->registry = registry;
     report->host = host;

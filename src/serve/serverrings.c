@@ -48,7 +48,7 @@ enum tts_status tts_serverrings_open(const char *directory, const struct tts_ser
     alloc = alloc ? alloc : tts_alloc_libc();
     struct tts_serverrings *rings = alloc->alloc(alloc->ctx, sizeof *rings);
     if (!rings)
-        return tts_error_set(err, TTS_E_NOMEM, "out of memory for the rings");
+        return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the rings");
     memset(rings, 0, offsetof(struct tts_serverrings, events));
     rings->alloc = alloc;
     rings->directory = directory;

@@ -32,6 +32,28 @@ make_left_over() {
     "$writer" $shm/tt_device_9_memory v3 version=9
 }
 
+# leaking_steps COUNT BYTES   steps with four buffers that are freed, and one that is kept
+leaking_steps() {
+    local step id=0
+    echo "op load_weights"
+    for ((step = 0; step < 40; step++)); do
+        echo "alloc 0 0 $((++id)) 1048576 2048 0"
+    done
+    echo end
+    for ((step = 0; step < $1; step++)); do
+        echo "op ttnn::softmax"
+        for ((i = 1; i <= 4; i++)); do
+            echo "alloc 0 0 $((id + i)) 65536 2048 0"
+        done
+        (($2 > 0)) && echo "alloc 0 0 $((id + 5)) $2 2048 0"
+        echo end
+        for ((i = 1; i <= 4; i++)); do
+            echo "free 0 0 $((id + i))"
+        done
+        id=$((id + 5))
+    done
+}
+
 # The inputs, with short names. A recording of the library contains the time of day, so these are
 # generated.
 make_inputs() {
@@ -76,6 +98,25 @@ make_inputs() {
 		end
 		free 0 0 4
 		alloc 0 0 5 24576 2048 0 1044193280
+	STORY
+    # Each of 40 steps keeps one buffer. At the end everything is freed.
+    { leaking_steps 40 4096 && echo none 280; } | "$make" leak.tts story || return
+    leaking_steps 40 0 | "$make" steady.tts story || return
+    # The order of the runtime: the trace buffer is placed at the end of the capture.
+    "$make" trace.tts story <<-'STORY' || return
+		alloc 0 0 1 1048576 2048 0
+		trace 0
+		op ttnn::matmul
+		alloc 0 1 2 83886080 1310720 0
+		free 0 0 1
+		alloc 0 0 3 2097152 2048 0
+		end
+		traced 0
+		alloc 0 3 4 134217728 2048 0
+		op replay
+		end
+		op replay
+		end
 	STORY
     # L1 like failures/clash.txt: two of the buffers begin below the circular buffers' end.
     "$make" clash.tts story <<-'STORY' || return

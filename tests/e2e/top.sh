@@ -210,6 +210,29 @@ run "$ttscope" top --once
 grep -q "L1.*[89][0-9]\.[0-9]%" "$work/out" && fail "wanted no line for the filter below 80 %"
 grep -q "Allocated.*[89][0-9]%" "$work/out" && fail "wanted no line for the filter below 80 %"
 
+# --- growth -------------------------------------------------------------------------------------
+l1_bytes 10
+"$ttscope" top -n 16 -r 100 --json --growing-interval 0.2 --growing-rises 3 >"$work/growth" &
+monitor=$!
+for megabytes in {11..26}; do
+    l1_bytes "$megabytes"
+    sleep 0.1
+done
+wait $monitor
+ran="top --growing-interval" out=""
+grep -q '"growing": \[{"pool": "L1", "pid": 4242, .*"full_seconds": [0-9]' "$work/growth" ||
+    fail "wanted a growing pool"
+grep -q '"growing": \[\], "leak": null' <(head -n 1 "$work/growth") || fail "wanted no answer yet"
+l1_bytes 82
+run "$ttscope" top --once --fail-on leak --view table
+expect_code 0
+expect_sentence "Device 0: L1 Memory: 96% full - critical, reduce buffer sizes; largest: process 4242 python3 82.00 MB; DRAM Memory: 12% full - has room to take over from L1; no program lists its buffers, so it is unknown which could move"
+run "$ttscope" top --once --view phases
+expect_code 0
+expect_out_like "Phases of Traces (Update #0)"
+expect_out_like "unknown"
+l1_bytes 60
+
 # --- signals and pipes --------------------------------------------------------------------------
 for signal in INT TERM; do
     ran="top, $signal"
@@ -242,7 +265,8 @@ expect_err_like "cannot write to standard output"
 
 # --- usage --------------------------------------------------------------------------------------
 for args in "--once --count 2" "-r 100 -i 1" "-i x" "-r x" "-n 0" "--view chart" "--color blue" \
-    "--fail-above L9=5%" "--fail-above L1=0.95" "--fail-above L1=101%" "--pid 0" "operand"; do
+    "--fail-above L9=5%" "--fail-above L1=0.95" "--fail-above L1=101%" "--pid 0" "--fail-on growth" \
+    "--growing-interval 0" "--growing-rises 0" "operand"; do
     # shellcheck disable=SC2086
     run "$ttscope" top $args
     expect_code 2

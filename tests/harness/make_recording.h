@@ -27,7 +27,7 @@ _Noreturn void make_die(const char *why);
  *     refuse DEVICE SIZE [NEED BANKS BANK TAKEN FREE LARGEST]
  *                                              a request of DRAM fails
  *     clash DEVICE END ADDRESS                 circular buffers clash with L1 buffers
- *     trace DEVICE                             the capture of a trace begins
+ *     trace DEVICE, traced DEVICE              the capture of a trace begins, or ends
  *     begin CAPTURE                            a capture begins
  *     chip CHIP MESH, missed COUNT
  *     behind SEQ                               the next items follow this event

@@ -132,6 +132,11 @@ static void put_trace(struct story *story)
     put(story, item_event(&story->make->rig, TTS_EVENT_TRACE_BEGIN, small(story, 1)));
 }
 
+static void put_trace_end(struct story *story)
+{
+    put(story, item_event(&story->make->rig, TTS_EVENT_TRACE_END, small(story, 1)));
+}
+
 static void put_begin(struct story *story)
 {
     put(story, item_capture(&story->make->rig, TTS_ITEM_BEGIN, small(story, 1), NULL));
@@ -228,8 +233,9 @@ static void run_words(struct story *story)
                  {"cb", put_cb},          {"op", put_op},       {"end", put_end},
                  {"begin", put_begin},    {"chip", put_chip},   {"missed", put_missed},
                  {"behind", go_behind},   {"stopped", stop},    {"churn", churn},
-                 {"refuse", put_refusal}, {"trace", put_trace}, {"many", put_many},
-                 {"none", free_many},     {"box", put_box},     {"clash", put_clash}};
+                 {"refuse", put_refusal}, {"trace", put_trace}, {"traced", put_trace_end},
+                 {"many", put_many},      {"none", free_many},  {"box", put_box},
+                 {"clash", put_clash}};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if (strcmp(story->words[0], verbs[i].verb) != 0)
             continue;

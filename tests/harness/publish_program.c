@@ -6,7 +6,9 @@
  * before DEVICES, the program has devices without ids.
  * Prints "ready PID" and waits for lines on standard input: "alloc N" and "free" change DRAM of
  * device 0; "churn N" allocates N buffers of 1 to 1000 bytes there and frees all but the last
- * 50. Ends at the end of the input. */
+ * 50, "l1 N" allocates in L1 there, "full N" says that N bytes are all of its L1, "work N
+ * KEPT" allocates and frees N buffers of DRAM and keeps KEPT others, "begin" and "end" capture
+ * a trace. Ends at the end of the input. */
 #include "ttscope/publish.h"
 
 #include <inttypes.h>
@@ -58,10 +60,38 @@ static void churn_buffers(struct tts_tracker *tracker, uint64_t count)
     }
 }
 
+static void do_work(struct tts_tracker *tracker, uint64_t count, uint64_t kept)
+{
+    static uint64_t id = 1000;
+    struct tts_error err = {0};
+    for (uint64_t i = 0; i < count; i++)
+        must_publish(tts_track_alloc(tracker, 0, TTS_POOL_DRAM, id + i, 65536, 0, &err), &err);
+    for (uint64_t i = 0; i < count; i++)
+        must_publish(tts_track_free(tracker, 0, TTS_POOL_DRAM, id + i, 0, 0, &err), &err);
+    id += count;
+    for (uint64_t i = 0; i < kept; i++)
+        must_publish(tts_track_alloc(tracker, 0, TTS_POOL_DRAM, id++, 4096, 0, &err), &err);
+}
+
+static void report_full_l1(struct tts_tracker *tracker, uint64_t bytes)
+{
+    struct tts_error err = {0};
+    struct tts_publish_report report = {
+        .banks = 64, .total_bytes = bytes, .allocated_bytes = bytes};
+    must_publish(tts_publish_pool(tracker, 0, TTS_POOL_L1, &report, 0, &err), &err);
+}
+
+static void post_trace(struct tts_tracker *tracker, enum tts_event_kind kind)
+{
+    struct tts_error err = {0};
+    struct tts_event event = tts_event_of(kind, 0);
+    must_publish(tts_tracker_post(tracker, &event, &err), &err);
+}
+
 static void obey_line(struct tts_tracker *tracker, const char *line)
 {
     static uint64_t id = 100;
-    uint64_t bytes;
+    uint64_t bytes, kept;
     struct tts_error err = {0};
     if (sscanf(line, "alloc %" SCNu64, &bytes) == 1)
         must_publish(tts_track_alloc(tracker, 0, TTS_POOL_DRAM, ++id, bytes, 0, &err), &err);
@@ -69,6 +99,14 @@ static void obey_line(struct tts_tracker *tracker, const char *line)
         churn_buffers(tracker, bytes);
     else if (strcmp(line, "free\n") == 0)
         must_publish(tts_track_free(tracker, 0, TTS_POOL_DRAM, id--, 0, 0, &err), &err);
+    else if (sscanf(line, "l1 %" SCNu64, &bytes) == 1)
+        must_publish(tts_track_alloc(tracker, 0, TTS_POOL_L1, ++id, bytes, 64, &err), &err);
+    else if (sscanf(line, "full %" SCNu64, &bytes) == 1)
+        report_full_l1(tracker, bytes);
+    else if (sscanf(line, "work %" SCNu64 " %" SCNu64, &bytes, &kept) == 2)
+        do_work(tracker, bytes, kept);
+    else if (strcmp(line, "begin\n") == 0 || strcmp(line, "end\n") == 0)
+        post_trace(tracker, line[0] == 'b' ? TTS_EVENT_TRACE_BEGIN : TTS_EVENT_TRACE_END);
     puts("done");
     fflush(stdout);
 }

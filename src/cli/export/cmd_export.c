@@ -384,25 +384,6 @@ static bool check_export_options(struct tts_job *job, const struct export_option
     return false;
 }
 
-/* Stores the capacity of each pool: L1 of one core, DRAM of the device. 0 means unknown.
- * Returns an exit code. */
-static int find_capacities(struct export *export)
-{
-    struct tts_chip chip;
-    struct tts_pool_layout layout;
-    if (!export->options->device.name)
-        return TTS_EXIT_DONE;
-    int code = tts_device_arg_resolve(&export->options->device, command, &chip);
-    for (int i = 0; code == TTS_EXIT_DONE && i < TTS_POOLS; i++) {
-        enum tts_pool pool = (enum tts_pool)i;
-        if (tts_chip_pool(&chip, pool, &layout, NULL) == TTS_OK) {
-            export->bank_bytes[i] = layout.bank_bytes;
-            export->banks[i] = layout.banks;
-        }
-    }
-    return code;
-}
-
 /* Writes a file completely or not at all. Writes standard output item by item. */
 static int write_export(struct tts_job *job, struct export *export)
 {
@@ -435,7 +416,8 @@ static int run_export(struct tts_job *job, void *values)
     if (!check_export_options(job, options))
         return TTS_EXIT_USAGE;
     export.out = strcmp(options->out_path, "-") == 0 ? stdout : NULL;
-    int code = find_capacities(&export);
+    int code =
+        tts_device_arg_banks(&export.options->device, command, export.bank_bytes, export.banks);
     if (code == TTS_EXIT_DONE)
         code = write_export(job, &export);
     tts_timeline_free(export.timeline);

@@ -29,6 +29,14 @@ static const struct tts_option options_table[] = {
      .help = "the pool to show", .words = pool_names},
     {"all", 'a', TTS_OPTION_FLAG, offsetof(struct tts_show_options, all),
      .help = "list all phases"},
+    {"leaks", 0, TTS_OPTION_FLAG, offsetof(struct tts_show_options, leaks),
+     .help = "find leaks; exit with 1 if there is one", .excludes = "at"},
+    {"device", 'd', TTS_OPTION_TEXT, offsetof(struct tts_show_options, device.name), "NAME",
+     .help = "say whether the peak is critical for this device"},
+    {"set", 0, TTS_OPTION_OTHER, offsetof(struct tts_show_options, device), "KEY=VALUE",
+     "change a property of the device", .take = tts_device_arg_take_set, .needs = "device"},
+    {"phases", 0, TTS_OPTION_FLAG, offsetof(struct tts_show_options, phases),
+     .help = "show the phases of traces", .excludes = "at"},
     {"follow", 'f', TTS_OPTION_FLAG, offsetof(struct tts_show_options, follow),
      .help = "follow a recording while it is written", .excludes = "at"},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct tts_show_options, json),
@@ -186,7 +194,10 @@ static int read_show_file(struct tts_show *show, struct tts_error *err)
 static int show_file(struct tts_job *job, struct tts_show *show)
 {
     struct tts_error err = {0};
-    int code = read_show_file(show, &err);
+    int code =
+        tts_device_arg_banks(&show->options.device, command, show->bank_bytes, show->banks);
+    if (code == TTS_EXIT_DONE)
+        code = read_show_file(show, &err);
     if (code != TTS_EXIT_DONE || show->is_interrupted)
         return code;
     if (show->log)
@@ -206,7 +217,8 @@ static int show_file(struct tts_job *job, struct tts_show *show)
     tts_partial_list(&show->partial, show->file, &show->missing);
     if (!print_show_answer(job, show))
         return TTS_EXIT_INPUT;
-    return tts_message_partial(&show->missing, command, show->options.path);
+    int partial = tts_message_partial(&show->missing, command, show->options.path);
+    return show->sum.leaks.count > 0 ? TTS_EXIT_BAD_NEWS : partial;
 }
 
 static int run_show(struct tts_job *job, void *values)

@@ -4,11 +4,18 @@
 #include "cli/message.h"
 #include "sources/input.h"
 
+#include <string.h>
+
 enum tts_status tts_show_init(struct tts_show *show, const struct tts_show_options *options,
                               struct tts_error *err)
 {
     struct tts_eventscan_config config = {
-        .at = options->at, .top = options->top, .pool = options->pool};
+        .at = options->at,
+        .top = options->top,
+        .pool = options->pool,
+        .finds_leaks = options->leaks,
+        .follows_traces = options->phases,
+    };
     *show = (struct tts_show){.options = *options, .alloc = tts_alloc_libc()};
     return tts_eventscan_init(&show->scan, &config, show->alloc, &show->sum, err);
 }
@@ -73,7 +80,8 @@ bool tts_show_load(struct tts_show *show)
     const unsigned char *bytes;
     size_t len;
     uint64_t seq;
-    if (show->options.at > 0 || !recording ||
+    /* The stored figures answer neither question. */
+    if (show->options.at > 0 || show->options.leaks || show->options.phases || !recording ||
         !tts_recfile_figures(recording, &bytes, &len, &seq) || len == 0 ||
         !tts_eventsummary_load(&show->sum, bytes, len, seq, &show->scan.config))
         return false;
@@ -114,6 +122,16 @@ static void set_graph_facts(const struct tts_graph *graph, struct tts_show_facts
         out->notes[kind] = tts_graph_note(graph, (enum tts_graph_note_kind)kind);
 }
 
+/* Stores the capacities that the peaks are judged by: L1 of one core, or of a device if the
+ * recording has requested bytes only. */
+static void set_show_capacities(const struct tts_show *show, struct tts_show_facts *out)
+{
+    for (int i = 0; i < TTS_POOLS; i++) {
+        bool is_bank = tts_pool_is_l1((enum tts_pool)i) && !out->l1_is_requested;
+        out->capacity_bytes[i] = show->bank_bytes[i] * (is_bank ? 1 : show->banks[i]);
+    }
+}
+
 void tts_show_facts(struct tts_show *show, struct tts_show_facts *out)
 {
     const struct tts_show_options *options = &show->options;
@@ -127,6 +145,8 @@ void tts_show_facts(struct tts_show *show, struct tts_show_facts *out)
         .top = options->top,
         .pool = options->pool,
         .lists_all_phases = options->all,
+        .has_leaks = options->leaks,
+        .has_trace_phases = options->phases,
         .sum = &show->sum,
         .samples = &show->samples,
         .missing = &show->missing,
@@ -149,4 +169,5 @@ void tts_show_facts(struct tts_show *show, struct tts_show_facts *out)
         set_recording_facts(show, tts_recfile_info(recording), out);
     else
         set_graph_facts(tts_eventfile_graph(show->file), out);
+    set_show_capacities(show, out);
 }

@@ -2,6 +2,7 @@
  * a time. */
 #pragma once
 
+#include "cli/device_arg.h"
 #include "cli/job.h"
 #include "cli/progress.h"
 #include "sources/eventpass.h"
@@ -15,7 +16,8 @@ struct tts_show_options {
     uint64_t at; /* the requested event; 0: the whole file */
     size_t top;  /* rows of each list; 0: all */
     enum tts_pool pool;
-    bool all, json, follow;
+    bool all, json, follow, leaks, phases;
+    struct tts_device_arg device; /* name is NULL if the capacities are unknown */
 };
 
 struct tts_show {
@@ -30,6 +32,7 @@ struct tts_show {
     struct tts_samplepeaks samples;
     struct tts_partial partial;
     struct tts_partial_notes missing;
+    uint64_t bank_bytes[TTS_POOLS], banks[TTS_POOLS]; /* of --device; 0: unknown */
     char stop_reason[TTS_PARTIAL_REASON_MAX];
     bool is_interrupted; /* a signal ended --follow: nothing more is printed */
     bool is_abandoned;   /* the program no longer runs and did not end the recording */

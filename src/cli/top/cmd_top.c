@@ -1,6 +1,7 @@
 /* cmd_top.c: the command `top`, which shows who holds how much memory on which device now. */
 #include "analysis/hostcheck.h"
 #include "analysis/liveowners.h"
+#include "analysis/livequestions.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/ticks.h"
@@ -13,28 +14,32 @@
 #include "cli/top/selection.h"
 #include "sources/live/livehost.h"
 #include "sources/live/livenodes.h"
+#include "views/live/answers_view.h"
 #include "views/live/live_view.h"
 #include "views/safe_text.h"
 #include "views/say.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { REFRESH_MIN_MS = 100, REFRESH_MS = 1000, REFRESH_TABLE_MS = 500, REFRESH_MAX_S = 86400 };
-enum { MS_NS = 1000000, PUBLISHED_TABLE_COLUMNS = 100 };
+enum { MS_NS = 1000000, PUBLISHED_TABLE_COLUMNS = 100, MICRO_NS = 1000, RISES_MAX = 1000 };
 
-enum view_word { VIEW_BLOCKS, VIEW_TABLE, VIEW_PROCESSES };
+enum view_word { VIEW_BLOCKS, VIEW_TABLE, VIEW_PROCESSES, VIEW_PHASES };
 enum color_word { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-static const char *const view_words[] = {"blocks", "table", "processes", NULL};
+static const char *const view_words[] = {"blocks", "table", "processes", "phases", NULL};
+static const char *const fail_words[] = {"leak", NULL};
 static const char *const color_words[] = {"auto", "always", "never", NULL};
 
 struct top_options {
-    int view, color;
+    int view, color, fail_on;
     uint64_t refresh_ms, interval_ms, count;
     bool once, json, has_delta, waits;
     struct tts_selection selection;
     struct tts_poollimits limits;
+    struct tts_growth_rule growing;
 };
 
 static enum tts_status take_interval(void *target, const char *text, struct tts_error *err)
@@ -44,6 +49,18 @@ static enum tts_status take_interval(void *target, const char *text, struct tts_
         return tts_error_set(err, TTS_E_SYNTAX, "expected seconds, such as 0.5, and at most %d",
                              REFRESH_MAX_S);
     *(uint64_t *)target = micros / 1000;
+    return TTS_OK;
+}
+
+static enum tts_status take_growing_interval(void *target, const char *text,
+                                             struct tts_error *err)
+{
+    uint64_t micros;
+    if (!tts_millionths_parse(text, strlen(text), REFRESH_MAX_S, &micros) ||
+        micros < REFRESH_MIN_MS * 1000)
+        return tts_error_set(err, TTS_E_SYNTAX, "expected seconds from 0.1 to %d",
+                             REFRESH_MAX_S);
+    *(uint64_t *)target = micros * MICRO_NS;
     return TTS_OK;
 }
 
@@ -73,17 +90,28 @@ static const struct tts_option options_table[] = {
      .help = "wait for a device or a program that reports memory"},
     {"fail-above", 0, TTS_OPTION_OTHER, offsetof(struct top_options, limits), "POOL=PERCENT%",
      "exit with 1 when a pool is above a limit; may be repeated", .take = tts_poollimits_take},
+    {"fail-on", 0, TTS_OPTION_WORD, offsetof(struct top_options, fail_on),
+     .help = "exit with 1 when a leak is found", .words = fail_words},
+    {"growing-interval", 0, TTS_OPTION_OTHER, offsetof(struct top_options, growing.interval_ns),
+     "SECONDS", "seconds between samples of growing pools (default: 5)",
+     .take = take_growing_interval},
+    {"growing-rises", 0, TTS_OPTION_NUMBER, offsetof(struct top_options, growing.rises), "N",
+     "rises without a fall after which a pool is growing (default: 2)", .min = 1,
+     .max = RISES_MAX},
     {0},
 };
 
-static const struct top_options options_defaults = {.refresh_ms = REFRESH_MS,
-                                                    .has_delta = true};
+static const struct top_options options_defaults = {
+    .refresh_ms = REFRESH_MS,
+    .has_delta = true,
+    .growing = {TTS_GROWTH_INTERVAL_NS, TTS_GROWTH_RISES}};
 
 struct top {
     struct tts_job *job;
     const struct top_options *options;
     struct tts_livehost *host;
     struct tts_hostview seen;
+    struct tts_livequestions *questions;
     struct tts_liveframe frames[2]; /* frames[update % 2] is the present frame */
     struct tts_screen screen;
     FILE *out; /* appends to `text` */
@@ -133,12 +161,65 @@ static struct tts_liveframe *present_frame(struct top *top)
     return &top->frames[top->update % 2];
 }
 
+/* The live buffers of one device of a program. */
+struct listed_buffers {
+    uint32_t device, mesh; /* places among the devices of the program */
+    tts_pressure_visit_fn visit;
+    void *ctx;
+};
+
+static void visit_listed(void *ctx, const struct tts_seenlive *live)
+{
+    const struct listed_buffers *listed = ctx;
+    struct tts_pressurebuffer buffer = {.pool = (enum tts_pool)live->pool,
+                                        .address_known =
+                                            live->address != TTS_CLIENTREGION_NO_ADDRESS,
+                                        .id = live->id,
+                                        .address = live->address,
+                                        .size_bytes = live->size_bytes,
+                                        .is_sharded = live->flags & TTS_CLIENTBUFFER_SHARDED,
+                                        .has_cb = live->flags & TTS_CLIENTBUFFER_HAS_CB};
+    if (live->device == listed->device || live->device == listed->mesh)
+        listed->visit(listed->ctx, &buffer);
+}
+
+/* Returns the place of the mesh of a device among the devices of its program, or that of the
+ * device if it has no mesh. */
+static uint32_t find_mesh_place(const struct top *top, const struct tts_liveprocess *process,
+                                uint32_t device)
+{
+    const struct tts_seenview *views = top->seen.views + process->client->first_view;
+    for (size_t i = 0; process->view->mesh_known && i < process->client->view_count; i++)
+        if (views[i].logical_id == process->view->mesh)
+            return (uint32_t)i;
+    return device;
+}
+
+/* Visits the live buffers of a process; see tts_pressuretable. */
+static bool each_listed(void *ctx, const struct tts_liveprocess *process,
+                        tts_pressure_visit_fn visit, void *visit_ctx)
+{
+    struct top *top = ctx;
+    struct tts_error err;
+    if (!process->client || !process->view || !process->client->has_table)
+        return false;
+    uint32_t device =
+        (uint32_t)((size_t)(process->view - top->seen.views) - process->client->first_view);
+    struct listed_buffers listed = {device, find_mesh_place(top, process, device), visit,
+                                    visit_ctx};
+    return tts_livehost_buffers(top->host, (uint32_t)(process->client - top->seen.clients),
+                                visit_listed, &listed, &err) == TTS_OK;
+}
+
 static enum tts_status read_frame(struct top *top, struct tts_error *err)
 {
     struct tts_liveframe *frame = present_frame(top);
     enum tts_status status = tts_livehost_read(top->host, &top->seen, err);
     if (status == TTS_OK)
         status = tts_liveowners_judge(&top->seen, frame, err);
+    if (status == TTS_OK)
+        tts_livequestions_feed(top->questions, frame,
+                               &(struct tts_pressuretable){each_listed, top});
     return status;
 }
 
@@ -192,6 +273,8 @@ static enum tts_status write_view(struct top *top, size_t whole_lines, size_t sp
     enum tts_status status = TTS_OK;
     if (options->view == VIEW_PROCESSES)
         status = tts_liveview_processes(&view, top->out);
+    else if (options->view == VIEW_PHASES)
+        status = tts_liveview_phases(&view, top->out);
     else if (options->view == VIEW_TABLE)
         tts_liveview_table(&view, top->out);
     else
@@ -283,6 +366,27 @@ static int check_limits(struct top *top, struct tts_poollimits *limits)
     }
     while (tts_poollimits_unknown(limits, frame, text))
         say_unjudged(top, text);
+    return TTS_EXIT_DONE;
+}
+
+/* Returns TTS_EXIT_BAD_NEWS if the user asked to stop at a leak, and there is one. */
+static int check_leaks(struct top *top)
+{
+    char text[TTS_LIVEANSWER_MAX];
+    const struct tts_liveframe *frame = present_frame(top);
+    if (!tts_options_has(&top->job->options, "fail-on"))
+        return TTS_EXIT_DONE;
+    for (size_t i = 0; i < frame->device_count; i++) {
+        const struct tts_livedevice *device = &frame->devices[i];
+        if (device->answers.leak_count == 0)
+            continue;
+        tts_screen_close(&top->screen);
+        (void)tts_liveanswers_text(text, device, 0);
+        for (char *at = text; (at = strchr(at, TTS_SAY_GLUE[0])) != NULL;)
+            *at = ' ';
+        tts_message(top->job->command, "device %" PRIu32 ": %s", device->index, text);
+        return TTS_EXIT_BAD_NEWS;
+    }
     return TTS_EXIT_DONE;
 }
 
@@ -379,6 +483,8 @@ static int run_refresh(struct top *top, struct tts_poollimits *limits, bool *has
     if (show_frame(top, &err) != TTS_OK)
         return tts_job_fail(top->job, NULL, &err);
     int code = check_limits(top, limits);
+    if (code == TTS_EXIT_DONE)
+        code = check_leaks(top);
     if (code != TTS_EXIT_DONE || top->screen.is_closed)
         return code;
     top->update++;
@@ -432,7 +538,8 @@ static bool init_top(struct top *top)
     tts_liveframe_init(&top->frames[0], NULL);
     tts_liveframe_init(&top->frames[1], NULL);
     top->out = fopencookie(top, "w", (cookie_io_functions_t){.write = append_frame_text});
-    return top->out != NULL;
+    return top->out != NULL &&
+           tts_livequestions_new(&top->options->growing, NULL, &top->questions) == TTS_OK;
 }
 
 static void release_top(struct top *top)
@@ -442,6 +549,7 @@ static void release_top(struct top *top)
         fclose(top->out);
     if (top->text)
         alloc->free(alloc->ctx, top->text, top->text_capacity);
+    tts_livequestions_free(top->questions);
     tts_liveframe_release(&top->frames[1]);
     tts_liveframe_release(&top->frames[0]);
     tts_hostview_release(&top->seen);

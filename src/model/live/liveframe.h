@@ -9,6 +9,7 @@
 #pragma once
 
 #include "model/live/hostview.h"
+#include "model/live/liveanswer.h"
 
 /* What a reader must know about the numbers of a device. Bits. */
 enum tts_livecaveat {
@@ -99,6 +100,7 @@ struct tts_liveprocess {
     uint64_t buffers;
     uint64_t pool_buffers[TTS_POOLS]; /* known if buffers_known */
     enum tts_livesource source;
+    enum tts_tracephase phase; /* set by analysis/livequestions.h */
     /* What the process publishes itself: its region, and this device in its region. NULL: the
      * process publishes nothing. Both point into the host view from which the frame was made,
      * and are valid until the host view is read again. */
@@ -134,6 +136,7 @@ struct tts_livedevice {
     struct tts_liveprocess *processes; /* largest sum first */
     size_t process_count, process_capacity;
     size_t deselected_count; /* processes after the others, which the user does not select */
+    struct tts_liveanswers answers; /* set by analysis/livequestions.h */
 };
 
 struct tts_liveframe {

@@ -1,3 +1,4 @@
+#include "views/live/answers_view.h"
 #include "views/live/live_view.h"
 #include "views/live/live_words.h"
 #include "views/say.h"
@@ -248,12 +249,20 @@ static void put_block_process(const struct tts_liveprocess *process, FILE *out)
     tts_say_text(out, 2, line);
 }
 
+static void put_device_answers(const struct tts_livedevice *device, FILE *out)
+{
+    char text[TTS_LIVEANSWER_MAX];
+    for (size_t i = 0; tts_liveanswers_text(text, device, i); i++)
+        tts_say_text(out, 2, text);
+}
+
 /* Writes the lines that also a small terminal has. */
 static void put_device_facts(const struct tts_livedevice *device, FILE *out)
 {
     char text[TTS_LIVETEXT_MAX], size[TTS_LIVETEXT_SIZE_MAX];
     for (size_t i = 0; i < TTS_POOLS; i++)
         put_filter_row(device, (enum tts_pool)i, out);
+    put_device_answers(device, out);
     fprintf(out, "  Circular Buffers: %s\n",
             device->cb_known ? tts_livesize_text(size, device->cb_bytes) : "unknown");
     tts_say(out, 2, "State: %s", tts_livedevice_text(text, device));

@@ -1,5 +1,6 @@
 #include "analysis/livedelta.h"
 #include "views/json.h"
+#include "views/live/answers_view.h"
 #include "views/live/live_view.h"
 #include "views/live/live_words.h"
 
@@ -84,7 +85,7 @@ static void put_live_process(struct tts_json *json, const struct tts_liveprocess
     tts_json_bool(json, "alive", process->state != TTS_LIVEPROCESS_DEAD);
     tts_json_text_or_null(json, "reason", tts_livereason_word(process->reason));
     put_seconds(json, "started", process->start_known, process->start_ns);
-    tts_json_null(json, "phase");
+    tts_json_text_or_null(json, "phase", tts_tracephase_word(process->phase));
     tts_json_object(json, "pools");
     for (size_t i = 0; i < TTS_COUNTERS; i++)
         tts_json_number_or_null(json, tts_counter_name((enum tts_counter)i),
@@ -160,10 +161,7 @@ static void put_live_device(struct tts_json *json, const struct tts_liveview *vi
     tts_json_array_end(json);
     tts_json_number_or_null(json, "cb_bytes", device->cb_known, device->cb_bytes);
     put_live_processes(json, "processes", device->processes, device->process_count);
-    tts_json_null(json, "phase");
-    tts_json_null(json, "growing");
-    tts_json_null(json, "leak");
-    tts_json_null(json, "pressure");
+    tts_liveanswers_json(device, json);
     tts_json_object_end(json);
 }
 

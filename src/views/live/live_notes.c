@@ -1,3 +1,4 @@
+#include "views/live/answers_view.h"
 #include "views/live/live_view.h"
 #include "views/live/live_words.h"
 #include "views/safe_text.h"
@@ -194,10 +195,22 @@ static void put_strays(const struct tts_liveframe *frame, bool *has_notes, FILE 
     }
 }
 
+static void put_answers(const struct tts_liveframe *frame, bool *has_notes, FILE *out)
+{
+    char text[TTS_LIVEANSWER_MAX];
+    for (size_t i = 0; i < frame->device_count; i++)
+        for (size_t j = 0; tts_liveanswers_text(text, &frame->devices[i], j); j++) {
+            begin_note(has_notes, out);
+            tts_say(out, INDENT, "- Device %" PRIu32 ": %s", frame->devices[i].index, text);
+        }
+}
+
 void tts_livenotes_put(const struct tts_liveview *view, unsigned parts, FILE *out)
 {
     const struct tts_liveframe *frame = view->frame;
     bool has_notes = false;
+    if (parts & TTS_LIVENOTES_ANSWERS)
+        put_answers(frame, &has_notes, out);
     if (parts & TTS_LIVENOTES_DEVICES)
         put_states(frame, &has_notes, out);
     if (parts & TTS_LIVENOTES_DEVICES && view->has_tips)

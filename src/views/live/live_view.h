@@ -37,6 +37,8 @@ void tts_liveview_table(const struct tts_liveview *view, FILE *out);
 /* Writes a row for each process of each device. Returns TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_liveview_processes(const struct tts_liveview *view,
                                                      FILE *out);
+/* Writes the published table of the phases of a trace for each device. Returns TTS_E_NOMEM. */
+TTS_NODISCARD enum tts_status tts_liveview_phases(const struct tts_liveview *view, FILE *out);
 /* Writes one line of JSON. docs/design/top-json.md describes the document. */
 void tts_liveview_json(const struct tts_liveview *view, FILE *out);
 
@@ -45,6 +47,7 @@ enum {
     TTS_LIVENOTES_DEVICES = 1, /* states and caveats, for views without lines of a device */
     TTS_LIVENOTES_STRAYS = 2,  /* processes whose device is unknown */
     TTS_LIVENOTES_FIRST = 4,   /* as many caveats as spare_lines allows */
+    TTS_LIVENOTES_ANSWERS = 8, /* growth, leaks, pressure and phase of each device */
 };
 
 /* Writes notes after a frame: what `parts` says, the devices that are left out, and with

@@ -226,6 +226,18 @@ const char *tts_livesize_text(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
     return out;
 }
 
+const char *tts_livemb_text(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
+{
+    char number[TTS_NUMBER_BYTES_MAX];
+    struct tts_textroom room = tts_textroom_of(out, TTS_LIVETEXT_SIZE_MAX);
+    if (bytes % (UINT64_C(1) << 20) == 0)
+        tts_textroom_number(&room, bytes >> 20);
+    else
+        tts_textroom_put(&room, tts_number_format_shifted(number, bytes, 20));
+    tts_textroom_put(&room, " MB");
+    return out;
+}
+
 const char *tts_livesize_short(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
 {
     unsigned power = size_power(bytes), shift = 10 * power;

@@ -39,6 +39,8 @@ bool tts_livezero_is(const struct tts_liveframe *frame);
 
 /* Writes "52.31 MB": two decimals, by powers of 1024, "0.00 B" for zero. */
 const char *tts_livesize_text(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes);
+/* Writes "128 MB", or "4.50 MB" if the number of megabytes is not whole. */
+const char *tts_livemb_text(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes);
 /* Writes at most five characters below 10000 TB: "52.3M", "1023M", "0". */
 const char *tts_livesize_short(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes);
 /* Writes millionths as "68.8%". */

@@ -156,7 +156,7 @@ enum tts_status tts_liveview_processes(const struct tts_liveview *view, FILE *ou
             fputs("no process holds a device\n", out);
         put_device_ids(view->frame, out);
         say_hidden(view->frame, out);
-        tts_livenotes_put(view, TTS_LIVENOTES_DEVICES, out);
+        tts_livenotes_put(view, TTS_LIVENOTES_DEVICES | TTS_LIVENOTES_ANSWERS, out);
     }
     tts_table_release(&table);
     return status;

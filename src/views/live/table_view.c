@@ -1,5 +1,6 @@
 #include "analysis/livedelta.h"
 #include "base/number.h"
+#include "views/live/answers_view.h"
 #include "views/live/live_view.h"
 #include "views/live/live_words.h"
 #include "views/textroom.h"
@@ -216,7 +217,10 @@ void tts_liveview_table(const struct tts_liveview *view, FILE *out)
             put_delta_row(view, &frame->devices[i], &layout, out);
     }
     put_table_rule(&layout, out);
+    for (size_t i = 0; i < frame->device_count; i++)
+        tts_liveanswers_update(view, &frame->devices[i], out);
     if (view->has_tips)
         put_tips(view, out);
-    tts_livenotes_put(view, TTS_LIVENOTES_DEVICES | TTS_LIVENOTES_STRAYS, out);
+    tts_livenotes_put(
+        view, TTS_LIVENOTES_DEVICES | TTS_LIVENOTES_STRAYS | TTS_LIVENOTES_ANSWERS, out);
 }

@@ -1,6 +1,8 @@
 #include "views/show/show_view.h"
 
+#include "analysis/pressure.h"
 #include "model/devicename.h"
+#include "views/live/phases_view.h"
 #include "views/partial_json.h"
 #include "views/phase_json.h"
 #include "views/show/show_samples.h"
@@ -439,6 +441,83 @@ static void put_show_ops(const struct tts_show_facts *show, struct tts_json *jso
     tts_json_number(json, "ops_not_listed", show->sum->op_count - show->sum->top_ops.count);
 }
 
+/* ---- pressure, leaks, phases of traces ---- */
+
+static void put_show_pressure(const struct tts_show_facts *show, struct tts_json *json)
+{
+    const struct tts_peak_info *info = &show->sum->peak_info;
+    uint64_t capacity = tts_show_capacity(show, info->pool);
+    uint64_t bytes = info->level.bytes > 0 ? (uint64_t)info->level.bytes : 0;
+    if (capacity == 0 || tts_show_is_unknown(show, info->pool)) {
+        tts_json_null(json, "pressure");
+        return;
+    }
+    tts_json_object(json, "pressure");
+    tts_json_text(json, "pool", tts_pool_name(info->pool));
+    tts_json_number(json, "capacity_bytes", capacity);
+    if (bytes <= UINT64_MAX / 10 && capacity <= UINT64_MAX / 10)
+        tts_json_ratio(json, "usage_ratio", bytes, capacity);
+    else
+        tts_json_null(json, "usage_ratio");
+    tts_json_bool(json, "critical", tts_pressure_is_critical(bytes, capacity));
+    tts_json_object_end(json);
+}
+
+static void put_show_leak(const struct tts_show_facts *show, const struct tts_leakowner *owner,
+                          struct tts_json *json)
+{
+    tts_json_object(json, NULL);
+    tts_json_text(json, "pool", tts_pool_name(owner->pool));
+    tts_json_number(json, "device", owner->device);
+    put_op_fields(show, owner->op, json);
+    tts_json_number(json, "size_bytes", owner->size_bytes);
+    tts_json_number(json, "buffers", owner->buffers);
+    tts_json_number_or_null(json, "periods", owner->periods > 0, owner->periods);
+    if (owner->periods > 0)
+        tts_json_ratio(json, "buffers_per_period", owner->buffers, owner->periods);
+    else
+        tts_json_null(json, "buffers_per_period");
+    bool has_time = owner->until_ns > 0;
+    if (has_time) {
+        put_seconds(json, "since_seconds", tts_show_since_start(show, owner->since_ns));
+        put_seconds(json, "until_seconds", tts_show_since_start(show, owner->until_ns));
+    } else {
+        tts_json_null(json, "since_seconds");
+        tts_json_null(json, "until_seconds");
+    }
+    tts_json_bool(json, "after_steady", owner->is_after_steady);
+    tts_json_object_end(json);
+}
+
+static void put_show_leaks(const struct tts_show_facts *show, struct tts_json *json)
+{
+    const struct tts_leakowners *leaks = &show->sum->leaks;
+    if (!show->has_leaks) {
+        tts_json_null(json, "leaks");
+        tts_json_null(json, "leaks_not_listed");
+        tts_json_null(json, "kinds_not_judged");
+        return;
+    }
+    tts_json_array(json, "leaks");
+    for (size_t i = 0; i < leaks->count; i++)
+        put_show_leak(show, &leaks->owners[i], json);
+    tts_json_array_end(json);
+    tts_json_number(json, "leaks_not_listed", leaks->unlisted);
+    tts_json_number(json, "kinds_not_judged", leaks->kinds_left_out);
+}
+
+static void put_show_trace_phases(const struct tts_show_facts *show, struct tts_json *json)
+{
+    if (!show->has_trace_phases) {
+        tts_json_null(json, "trace_phases");
+        return;
+    }
+    tts_json_array(json, "trace_phases");
+    if (show->sum->traces > 0)
+        tts_phases_json(&show->sum->trace_phases, "since_seconds", show->start_ns, json);
+    tts_json_array_end(json);
+}
+
 /* ---- one moment ---- */
 
 /* Writes the fields "bytes" and "buffers". */
@@ -498,6 +577,9 @@ void tts_show_json(const struct tts_show_facts *show, struct tts_json *json)
     } else {
         put_show_phases(show, json);
         put_show_peak(show, json);
+        put_show_pressure(show, json);
+        put_show_leaks(show, json);
+        put_show_trace_phases(show, json);
         put_show_ops(show, json);
         show_json_core(show, &show->sum->whole->usage.core, json);
         show_json_failures(show, json);

@@ -1,7 +1,9 @@
 #include "views/show/show_view.h"
 
+#include "analysis/pressure.h"
 #include "base/number.h"
 #include "model/devicename.h"
+#include "views/live/phases_view.h"
 #include "views/percent.h"
 #include "views/safe_text.h"
 #include "views/say.h"
@@ -746,6 +748,37 @@ static void put_peak_size(const struct tts_show_facts *show, FILE *out)
         fprintf(out, ", %s %s", on_core_words(show), tts_devicename(info->level.device, name));
 }
 
+/* Prints a share in percent, if it can be formatted. Returns false otherwise. */
+static bool format_show_share(char text[TTS_PERCENT_MAX], uint64_t part, uint64_t whole)
+{
+    if (part > whole || whole == 0 || whole >= UINT64_C(1) << 53)
+        return false;
+    (void)tts_percent_format(text, part, whole);
+    return true;
+}
+
+/* Says that the pool was nearly full at its peak. Nothing is said if its capacity is unknown.
+ */
+static void print_pressure(const struct tts_show_facts *show, FILE *out)
+{
+    const struct tts_peak_info *info = &show->sum->peak_info;
+    uint64_t capacity = tts_show_capacity(show, info->pool);
+    uint64_t dram = tts_show_capacity(show, TTS_POOL_DRAM);
+    int64_t dram_peak = tts_eventsummary_dram_peak(show->sum);
+    char share[TTS_PERCENT_MAX];
+    if (info->level.bytes <= 0 ||
+        !tts_pressure_is_critical((uint64_t)info->level.bytes, capacity))
+        return;
+    if (format_show_share(share, (uint64_t)info->level.bytes, capacity))
+        fprintf(out, "  critical: %s of %" PRIu64 " B; reduce buffer sizes\n", share, capacity);
+    else
+        fprintf(out, "  critical: more than the %" PRIu64 " B of the pool\n", capacity);
+    if (tts_pool_is_l1(info->pool) && dram_peak >= 0 &&
+        (uint64_t)dram_peak < dram / 100 * TTS_PRESSURE_DRAM_PERCENT &&
+        format_show_share(share, (uint64_t)dram_peak, dram))
+        fprintf(out, "  DRAM was never above %s: it has room to take over from L1\n", share);
+}
+
 static void print_peak(const struct tts_show_facts *show, FILE *out)
 {
     const struct tts_peak_info *info = &show->sum->peak_info;
@@ -769,6 +802,7 @@ static void print_peak(const struct tts_show_facts *show, FILE *out)
     }
     fprintf(out, "\n  %" PRIu64 " live buffer%s\n", moment->buffers,
             moment->buffers == 1 ? "" : "s");
+    print_pressure(show, out);
     show_text_moment(show, moment, out);
     fputc('\n', out);
 }
@@ -838,6 +872,107 @@ static void print_at(const struct tts_show_facts *show, FILE *out)
     show_text_core(show, &show->sum->at_core, out);
 }
 
+/* ---- leaks ---- */
+
+/* Prints one kind of buffers that leak. */
+static void put_leak_row(const struct tts_show_facts *show, const struct tts_leakowner *owner,
+                         FILE *out)
+{
+    char name[TTS_DEVICENAME_MAX], mb[TTS_NUMBER_MB_MAX];
+    bool is_large = owner->buffers > (uint64_t)INT64_MAX / (owner->size_bytes + 1);
+    int64_t bytes = is_large ? INT64_MAX : (int64_t)(owner->buffers * owner->size_bytes);
+    uint64_t hundredths =
+        owner->periods > 0 ? (uint64_t)owner->buffers * 100 / owner->periods : 0;
+    fprintf(out, "  %9" PRIu32 " %14" PRIu64 " %11s", owner->buffers, owner->size_bytes,
+            tts_number_format_mb(mb, bytes, false));
+    if (owner->periods > 0)
+        fprintf(out, " %7" PRIu64 ".%02" PRIu64, hundredths / 100, hundredths % 100);
+    else
+        fprintf(out, " %10s", "-");
+    fprintf(out, " %-8s %6s  ", tts_pool_name(owner->pool),
+            tts_devicename_short(owner->device, name));
+    put_show_op(show, out, owner->op, 25);
+    fputc('\n', out);
+}
+
+/* Prints "from 1.000000 s to 5.000000 s, 60 periods, after a steady time". */
+static void put_leak_time(const struct tts_show_facts *show, const struct tts_leakowner *owner,
+                          FILE *out)
+{
+    uint64_t from = tts_show_since_start(show, owner->since_ns);
+    uint64_t to = tts_show_since_start(show, owner->until_ns);
+    char text[160] = "  while the same work was repeated";
+    size_t len = strlen(text);
+    if (owner->periods > 0)
+        len += (size_t)snprintf(text + len, sizeof text - len, " %" PRIu64 " times",
+                                owner->periods);
+    if (owner->until_ns > owner->since_ns)
+        snprintf(text + len, sizeof text - len,
+                 ", from %" PRIu64 ".%06" PRIu64 " s to %" PRIu64 ".%06" PRIu64 " s",
+                 from / 1000000000, from / 1000 % 1000000, to / 1000000000,
+                 to / 1000 % 1000000);
+    fprintf(out, "%s%s\n", text,
+            owner->is_after_steady ? ",\n  after a time in which it did not grow" : "");
+}
+
+static void show_text_leaks(const struct tts_show_facts *show, FILE *out)
+{
+    const struct tts_leakowners *leaks = &show->sum->leaks;
+    if (leaks->count > 0)
+        fprintf(out, "buffers that leak\n  %9s %14s %11s %10s %-8s %6s  allocated by\n",
+                "buffers", "bytes of each", "MB", "per period", "pool", "device");
+    for (size_t i = 0; i < leaks->count; i++) {
+        put_leak_row(show, &leaks->owners[i], out);
+        bool is_last =
+            i + 1 == leaks->count || leaks->owners[i + 1].device != leaks->owners[i].device;
+        if (is_last)
+            put_leak_time(show, &leaks->owners[i], out);
+    }
+    if (leaks->unlisted > 0)
+        fprintf(out, "  and %zu more kinds of buffers\n", leaks->unlisted);
+    if (leaks->kinds_left_out > 0)
+        fprintf(out, "  some buffers were not judged, because there are too many kinds\n");
+    if (leaks->count > 0 || leaks->kinds_left_out > 0)
+        fputc('\n', out);
+}
+
+static void put_headline_leaks(const struct tts_show_facts *show, FILE *out)
+{
+    const struct tts_leakowners *leaks = &show->sum->leaks;
+    uint64_t buffers = 0, kinds = leaks->count + leaks->unlisted;
+    if (leaks->count == 0) {
+        fputs("no leak found", out);
+        return;
+    }
+    for (size_t i = 0; i < leaks->count; i++)
+        buffers += leaks->owners[i].buffers;
+    fprintf(out,
+            "Leak detected! %" PRIu64 " buffers of %" PRIu64
+            " kind%s were added one after the other and not freed, most by ",
+            buffers, kinds, tts_say_plural(kinds));
+    put_show_op(show, out, leaks->owners[0].op, TTS_OP_NAME_MAX);
+}
+
+/* ---- the phases of traces ---- */
+
+static void show_text_trace_phases(const struct tts_show_facts *show, FILE *out)
+{
+    struct tts_phasestable table = {.phases = &show->sum->trace_phases,
+                                    .alloc = show->sum->alloc,
+                                    .columns = tts_say_columns(),
+                                    .is_utf8 = tts_charset_is_utf8(),
+                                    .start_ns = show->start_ns,
+                                    .has_times = show->sum->last_ns > 0};
+    if (show->sum->traces == 0) {
+        fputs("phases of traces: no trace was captured\n\n", out);
+        return;
+    }
+    fputs("phases of traces, all devices\n", out);
+    if (tts_phasestable_put(&table, out) != TTS_OK)
+        fputs("  out of memory\n", out);
+    fputs("No change during a trace replay is normal.\n\n", out);
+}
+
 /* ---- the answer in one line ---- */
 
 static void put_headline_at(const struct tts_show_facts *show, FILE *out)
@@ -881,6 +1016,8 @@ static void print_headline(const struct tts_show_facts *show, FILE *out)
         put_headline_at(show, line);
     else if (tts_show_has_samples_only(show))
         tts_showsamples_headline(show->samples, show->pool, show->start_ns, line);
+    else if (show->has_leaks)
+        put_headline_leaks(show, line);
     else
         put_headline_peak(show, line);
     if (!is_whole(show))
@@ -905,6 +1042,12 @@ void tts_show_text(const struct tts_show_facts *show, FILE *out)
               out);
         return;
     }
+    if (show->has_leaks)
+        show_text_leaks(show, out);
+    if (show->has_trace_phases)
+        show_text_trace_phases(show, out);
+    if (show->has_leaks || show->has_trace_phases)
+        return;
     print_phases(show, out);
     print_peak(show, out);
     print_ops(show, out);

@@ -30,6 +30,11 @@ struct tts_show_facts {
     size_t top;       /* rows of a list; 0: all */
     enum tts_pool pool;
     bool lists_all_phases;
+    bool has_leaks;        /* the leaks are known and asked for */
+    bool has_trace_phases; /* the phases of traces are known and asked for */
+    /* Capacities: L1 and L1_SMALL of one core (with l1_is_requested: of one device), DRAM and
+     * TRACE of one device. 0: unknown. */
+    uint64_t capacity_bytes[TTS_POOLS];
     const struct tts_eventsummary *sum;
     const struct tts_partial_notes *missing; /* why the answer is partial */
 
@@ -103,6 +108,18 @@ static inline const char *tts_show_cores_reason(const struct tts_show_facts *sho
     return show->l1_is_unknown     ? TTS_SHOW_L1_REASON
            : show->l1_is_requested ? TTS_SHOW_CORES_REASON
                                    : NULL;
+}
+
+/* Returns the capacity that the peak of a pool is judged by; 0 if it is unknown. DRAM and TRACE
+ * are sums of all devices, so they are judged only if the file has one device or one mesh. */
+static inline uint64_t tts_show_capacity(const struct tts_show_facts *show, enum tts_pool pool)
+{
+    const struct tts_phase *whole = show->sum->whole;
+    size_t devices = 0;
+    uint32_t mesh;
+    for (size_t i = 0; i < whole->device_count; i++)
+        devices += !tts_eventsummary_mesh_of(show->sum, whole->devices[i].device, &mesh);
+    return tts_pool_is_l1(pool) || devices == 1 ? show->capacity_bytes[pool] : 0;
 }
 
 /* Returns the nanoseconds since the recording began. */

@@ -38,8 +38,8 @@ T_TEST(a_frame_is_one_line_with_the_shared_names)
     T_TRUE(live_has(text, "\"pools\": {\"DRAM\": 1610612736, \"L1\": 54851010, \"L1_SMALL\": "
                           "null, \"TRACE\": null, \"CB\": null, \"KERNEL\": null}, "
                           "\"buffers\": null"));
-    T_TRUE(live_has(text, "\"phase\": null, \"growing\": null, \"leak\": null, \"pressure\": "
-                          "null}]"));
+    T_TRUE(live_has(text, "\"phase\": null, \"steady_seconds\": null, \"phases\": null, "
+                          "\"growing\": null, \"leak\": null, \"pressure\": null}]"));
     tts_liveframe_release(&frame);
 }
 
