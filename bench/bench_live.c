@@ -1,6 +1,6 @@
 /* bench_live: measures the live monitoring of programs.
  *
- *   bench_live [PROGRAM] [PART]...   client, server; default: all
+ *   bench_live [PROGRAM] [PART]...   client, server, regions; default: all
  *
  * PROGRAM has a slash; default: build/bench/bin/ttscope.
  *
@@ -18,8 +18,14 @@
  * rounds counts. Then a server with 64 processes on 32 devices: its memory, and its share of a
  * core if nothing happens.
  *
+ * regions: the rate at which a monitor follows the ring of a program, beside memcpy() of the
+ * same bytes; each event is looked at in both. Then 64 programs with 32 devices each: the time
+ * to read all regions first, unchanged, and after one event of each program; the time to make a
+ * frame; and the memory of both. Medians.
+ *
  * Each line is a name, a value and a unit, separated by tabs. */
 #include "churn.h"
+#include "live_regions.h"
 #include "live_server.h"
 #include "plain_server.h"
 #include "ttscope/publish.h"
@@ -198,6 +204,7 @@ static const struct {
 } live_parts[] = {
     {"client", measure_client},
     {"server", measure_server},
+    {"regions", measure_live_regions},
 };
 enum { LIVE_PARTS = sizeof live_parts / sizeof *live_parts };
 
@@ -211,7 +218,7 @@ int main(int argc, char **argv)
         while (part < LIVE_PARTS && strcmp(argv[i], live_parts[part].name) != 0)
             part++;
         if (part == LIVE_PARTS)
-            churn_die("unknown part: give client or server");
+            churn_die("unknown part: give client, server or regions");
         live_parts[part].measure();
     }
     for (size_t part = 0; argc == first && part < LIVE_PARTS; part++)

@@ -181,6 +181,8 @@ static enum tts_cleanwhy why_program_stays(const struct tts_hostview *view,
                                            const struct tts_seenclient *client)
 {
     bool is_own = view->own_namespace_known && client->namespace_id == view->own_namespace_id;
+    if (client->private_of != 0)
+        return TTS_CLEANWHY_PROGRAM_PRIVATE;
     if (!is_own && !client->is_boot_old)
         return TTS_CLEANWHY_PROGRAM_NAMESPACE;
     if (view->own_uid != 0 && client->owner_uid != view->own_uid)

@@ -23,6 +23,7 @@ enum tts_cleanwhy {
     TTS_CLEANWHY_OWNER,      /* process `pid` may be the owner of an entry with its number */
     TTS_CLEANWHY_PROGRAM_NAMESPACE, /* the program ran in another pid namespace */
     TTS_CLEANWHY_PROGRAM_OWNER,     /* the region of a program belongs to another user */
+    TTS_CLEANWHY_PROGRAM_PRIVATE,   /* it is in the private /dev/shm of a process */
 };
 
 /* A region in which a dead process left something. */

@@ -760,6 +760,8 @@ enum tts_status tts_liveowners_judge(const struct tts_hostview *view,
     frame->time_ns = view->time_ns;
     frame->driver_loaded = view->driver_loaded;
     frame->left_out = view->chips_left_out + view->regions_left_out;
+    for (size_t i = 0; i < view->client_count; i++)
+        frame->left_out += view->clients[i].views_left_out;
     frame->processes_left_out = view->processes_left_out + view->clients_left_out;
     frame->logs_left_out = view->buffers_left_out;
     if (bytes > 0 && !(regions = frame->alloc->alloc(frame->alloc->ctx, bytes)))

@@ -654,6 +654,8 @@ static void set_client_caveats(struct tts_livedevice *device, const struct clien
         for (int pool = 0; view && pool < TTS_POOLS; pool++)
             if (!has_pool_report(view, pool) && view->counted_bytes[pool] > 0)
                 device->caveats |= TTS_CAVEAT_LOGICAL;
+        if (client && client->private_of != 0)
+            device->caveats |= TTS_CAVEAT_PRIVATE;
         if (client && client->dropped > 0)
             device->caveats |= TTS_CAVEAT_DROPPED;
         if (client && client->unlisted > 0)
@@ -707,7 +709,7 @@ enum tts_status tts_livereports_add(const struct tts_hostview *view,
         use_logs(&frame->devices[i]);
     if (add_all_reports(view, frame) != TTS_OK)
         return TTS_E_NOMEM;
-    for (size_t i = 0; i < frame->device_count; i++)
+    for (size_t i = 0; view->view_count > 0 && i < frame->device_count; i++)
         use_clients(&frame->devices[i]);
     return TTS_OK;
 }

@@ -6,10 +6,9 @@
  * protocol), so that monitors have one source. docs/design/client-region.md has the tables and
  * the rules.
  *
- * A region has one writing thread at a time. Readers map the file read-only, copy, and check
- * the copy. Every number in the file may be wrong: a reader trusts no index and no offset.
- * Numbers are little-endian with natural alignment.
- * Plain data: no allocation, no lock, no system call. */
+ * A region has one writing thread at a time. Readers copy with pread() and check the copy.
+ * Every number in the file may be wrong: a reader trusts no index and no offset. Numbers are
+ * little-endian with natural alignment. Plain data: no allocation, no lock, no system call. */
 #pragma once
 
 #include <assert.h>

@@ -9,7 +9,7 @@ shm=$TTSCOPE_ROOT/dev/shm
 mkdir -p "$shm"
 ln -s /proc "$TTSCOPE_ROOT/proc"
 pids=()
-trap 'status=$?; for pid in "${pids[@]}"; do kill -9 "$pid" 2>"/dev/null"; done; rm -rf "$work"; [ "$failures" -eq 0 ] || status=1; exit "$status"' EXIT
+trap 'status=$?; kill -9 "${pids[@]}" 2>"/dev/null"; rm -rf "$work"; [ "$failures" -eq 0 ] || status=1; exit "$status"' EXIT
 
 # start NAME ARG...   starts the program; its input is $work/NAME.in, open as a descriptor in $to
 start() {
@@ -21,7 +21,8 @@ start() {
     pids+=("$last")
     disown
     exec {to}>"$work/$name.in" {from}<"$work/$name.out"
-    read -r -t 20 word inside <&"$from" && [ "$word" = ready ] || fail "wanted $name to be ready: $(<"$work/$name.err")"
+    read -r -t 20 word inside <&"$from" || word=
+    [ "$word" = ready ] || fail "wanted $name to be ready: $(<"$work/$name.err")"
 }
 
 tell() {
@@ -105,7 +106,8 @@ head -c 5000 /dev/urandom >"$shm/ttscope_4194303_2_$(stat -Lc %i /proc/self/ns/p
 run timeout 10 "$ttscope" clean --yes
 expect_code 0
 expect_out_like "removed 1 left-over"
-[ -p "$shm/ttscope_1_2_3" ] && [ -L "$shm/ttscope_2_2_3" ] || fail "wanted the other files to stay"
+[ -p "$shm/ttscope_1_2_3" ] || fail "wanted the pipe to stay"
+[ -L "$shm/ttscope_2_2_3" ] || fail "wanted the link to stay"
 rm "$shm"/ttscope_*
 
 # --- the environment starts the program to publish ----------------------------------------------

@@ -165,6 +165,7 @@ struct tts_seenclient {
     uint32_t owner_uid;                    /* of the file */
     uint64_t file_bytes;
     uint64_t device_no, inode; /* st_dev and st_ino of the file */
+    uint32_t private_of;       /* process whose /dev/shm holds the file; 0: that of this host */
     uint32_t pid;              /* as this process numbers it; 0: it cannot be seen from here */
     uint32_t pid_inside;       /* as the program numbers itself */
     uint64_t start_ticks, namespace_id;

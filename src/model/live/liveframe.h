@@ -145,7 +145,8 @@ struct tts_liveframe {
     /* Processes with a buffer log whose device cannot be told. */
     struct tts_liveprocess *strays;
     size_t stray_count, stray_capacity;
-    size_t left_out;                          /* devices beyond the limits of a host view */
+    size_t
+        left_out; /* devices beyond the limits of a host view, or that changed all the time */
     size_t processes_left_out, logs_left_out; /* not read for the same reason */
     bool driver_loaded;
     const struct tts_alloc *alloc;

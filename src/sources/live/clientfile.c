@@ -17,7 +17,7 @@ enum {
 
 /* --- the header ------------------------------------------------------------------------- */
 
-static bool is_power_of_two(uint32_t number)
+static bool is_ring_size(uint32_t number)
 {
     return (number & (number - 1)) == 0;
 }
@@ -31,8 +31,7 @@ static bool are_parts_inside(const struct tts_clientregion_header *header, uint6
     if (header->device_slots > TTS_CLIENTREGION_DEVICES_MAX ||
         header->op_slots > TTS_CLIENTREGION_OPS_MAX ||
         header->buffer_slots > TTS_CLIENTREGION_BUFFERS_MAX ||
-        header->event_slots > TTS_CLIENTREGION_EVENTS_MAX ||
-        !is_power_of_two(header->event_slots))
+        header->event_slots > TTS_CLIENTREGION_EVENTS_MAX || !is_ring_size(header->event_slots))
         return false;
     if (header->file_bytes > size || header->events_off > header->file_bytes ||
         header->buffers_off > header->events_off || header->ops_off > header->buffers_off)
@@ -170,8 +169,6 @@ enum tts_status tts_clientfile_refresh(struct tts_clientfile *file, int *sys_err
  * each pool. Such a copy is at most one event away from a state of the device. */
 static bool is_device_plausible(const struct tts_clientregion_device *device)
 {
-    if (device->lock % 2 != 0)
-        return false;
     for (int i = 0; i < TTS_CLIENTREGION_POOLS; i++) {
         const struct tts_clientregion_pool *pool = &device->pools[i];
         if (pool->allocs - pool->frees != pool->buffers)
@@ -181,8 +178,9 @@ static bool is_device_plausible(const struct tts_clientregion_device *device)
 }
 
 /* Copies one device again and again. Two equal copies in a row are one state of the device,
- * because `lock` changes with each change. A program that changes the device without a pause
- * allows no such copies: then the last plausible copy is taken. */
+ * because `lock` changes with each change. A program that changes the device without a pause,
+ * or that was stopped or killed in the middle of a change, allows no such copies: then the last
+ * plausible copy is taken. */
 static enum tts_status copy_changing_device(const struct tts_clientfile *file, uint64_t off,
                                             struct tts_clientregion_device *device,
                                             bool *is_good, int *sys_errno)

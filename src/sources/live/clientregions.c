@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,9 +38,17 @@ struct clientname {
     uint32_t pid;
     uint64_t start_ticks, namespace_id;
     uint64_t inode;
+    uint32_t private_of; /* as in tts_seenclient */
 };
 
 typedef uint32_t class_counts[TTS_POOLS][TTS_SIZECLASSES];
+
+/* A count above 0. Few of the classes of a device have buffers. */
+struct keptclass {
+    uint16_t device; /* index */
+    uint8_t pool, class;
+    uint32_t buffers;
+};
 
 /* A region of the last read. */
 struct keptregion {
@@ -55,8 +64,8 @@ struct keptregion {
     bool classes_known;
     uint64_t class_events;
     uint32_t class_devices;
-    class_counts *classes;
-    size_t class_capacity;
+    struct keptclass *classes;
+    size_t class_count, class_capacity;
 };
 
 struct tts_clientstore {
@@ -72,6 +81,8 @@ struct tts_clientstore {
     size_t copy_capacity;
     struct tts_clientregion_device *twin;
     size_t twin_capacity;
+    class_counts *counts; /* of the devices of one region */
+    size_t counts_capacity;
     struct tts_clientregion_buffer slots[CHUNK], slots_twin[CHUNK];
     bool boot_known;
     unsigned char boot_id[16];
@@ -156,6 +167,8 @@ void tts_clientstore_close(struct tts_clientstore *store)
         alloc->free(alloc->ctx, store->copy, store->copy_capacity);
     if (store->twin)
         alloc->free(alloc->ctx, store->twin, store->twin_capacity * sizeof *store->twin);
+    if (store->counts)
+        alloc->free(alloc->ctx, store->counts, store->counts_capacity * sizeof *store->counts);
     alloc->free(alloc->ctx, store, sizeof *store + store->root_len + 1);
 }
 
@@ -189,14 +202,21 @@ static bool parse_client_name(const char *text, struct clientname *out)
     return true;
 }
 
-static int compare_client_names(const void *a, const void *b)
+static int compare_clients(const struct clientname *x, const struct clientname *y)
 {
-    const struct clientname *x = a, *y = b;
     if (x->pid != y->pid)
         return x->pid < y->pid ? -1 : 1;
     if (x->start_ticks != y->start_ticks)
         return x->start_ticks < y->start_ticks ? -1 : 1;
     return (x->namespace_id > y->namespace_id) - (x->namespace_id < y->namespace_id);
+}
+
+/* Of files with one name, the file in the /dev/shm of the host is first. */
+static int compare_client_names(const void *a, const void *b)
+{
+    const struct clientname *x = a, *y = b;
+    int order = compare_clients(x, y);
+    return order ? order : (x->private_of > y->private_of) - (x->private_of < y->private_of);
 }
 
 static enum tts_status add_client_name(struct tts_clientstore *store,
@@ -215,27 +235,46 @@ static enum tts_status add_client_name(struct tts_clientstore *store,
     return TTS_OK;
 }
 
-/* Lists the files that are named like regions, in their order and each once. */
-static enum tts_status list_client_names(struct tts_clientstore *store, DIR *dir)
+/* Opens the /dev/shm of the host, or the one that a process sees. Returns NULL if it cannot be
+ * opened. */
+static DIR *open_client_dir(const struct tts_clientstore *store, uint32_t private_of)
+{
+    char path[PATH_BYTES];
+    int wanted = private_of == 0
+                     ? snprintf(path, sizeof path, "%s/dev/shm", store->root)
+                     : snprintf(path, sizeof path, "%s/proc/%" PRIu32 "/root/dev/shm",
+                                store->root, private_of);
+    return wanted < 0 || wanted >= PATH_BYTES ? NULL : opendir(path);
+}
+
+/* Lists the files that are named like regions. */
+static enum tts_status list_client_names(struct tts_clientstore *store, uint32_t private_of)
 {
     struct dirent *entry;
-    struct clientname name;
+    struct clientname name = {.private_of = private_of};
     enum tts_status status = TTS_OK;
-    store->name_count = store->names_left_out = 0;
-    while (status == TTS_OK && (entry = readdir(dir))) {
+    DIR *dir = open_client_dir(store, private_of);
+    while (dir && status == TTS_OK && (entry = readdir(dir))) {
         name.inode = entry->d_ino;
         if ((entry->d_type == DT_REG || entry->d_type == DT_UNKNOWN) &&
             parse_client_name(entry->d_name, &name))
             status = add_client_name(store, &name);
     }
+    if (dir)
+        closedir(dir);
+    return status;
+}
+
+/* Puts the names into their order, each once. */
+static void sort_client_names(struct tts_clientstore *store)
+{
+    size_t count = 0;
     if (store->name_count > 0)
         qsort(store->names, store->name_count, sizeof *store->names, compare_client_names);
-    size_t count = 0;
     for (size_t i = 0; i < store->name_count; i++)
-        if (count == 0 || compare_client_names(&store->names[count - 1], &store->names[i]) != 0)
+        if (count == 0 || compare_clients(&store->names[count - 1], &store->names[i]) != 0)
             store->names[count++] = store->names[i];
     store->name_count = count;
-    return status;
 }
 
 /* Keeps the regions whose files are still there, and makes an entry for each new file. Both
@@ -246,7 +285,7 @@ static enum tts_status match_client_names(struct tts_clientstore *store)
     for (size_t i = 0; i < store->name_count; i++) {
         int order = 1;
         while (old < store->count &&
-               (order = compare_client_names(&store->kept[old].name, &store->names[i])) < 0)
+               (order = compare_clients(&store->kept[old].name, &store->names[i])) < 0)
             free_kept(store, &store->kept[old++]);
         if (old == store->count || order != 0)
             continue;
@@ -266,7 +305,7 @@ static enum tts_status match_client_names(struct tts_clientstore *store)
     old = kept_count;
     for (total = store->name_count; total-- > 0;) {
         bool is_known =
-            old > 0 && compare_client_names(&list[old - 1].name, &store->names[total]) == 0;
+            old > 0 && compare_clients(&list[old - 1].name, &store->names[total]) == 0;
         struct keptregion entry = {.file = {.fd = -1}};
         if (is_known)
             entry = list[--old];
@@ -275,13 +314,6 @@ static enum tts_status match_client_names(struct tts_clientstore *store)
     }
     store->count = store->name_count;
     return TTS_OK;
-}
-
-static DIR *open_client_dir(const struct tts_clientstore *store)
-{
-    char path[PATH_BYTES];
-    int wanted = snprintf(path, sizeof path, "%s/dev/shm", store->root);
-    return wanted < 0 || wanted >= PATH_BYTES ? NULL : opendir(path);
 }
 
 /* --- sizes of buffers ------------------------------------------------------------------- */
@@ -372,6 +404,41 @@ static void count_class(void *ctx, const struct tts_seenlive *live)
     classes[live->device][live->pool][class_of_size(live->size_bytes)]++;
 }
 
+static enum tts_status keep_class(struct tts_clientstore *store, struct keptregion *kept,
+                                  struct keptclass class)
+{
+    struct keptclass *classes =
+        tts_alloc_grow(store->alloc, kept->classes, &kept->class_capacity,
+                       kept->class_count + 1, sizeof *classes);
+    if (!classes)
+        return TTS_E_NOMEM;
+    kept->classes = classes;
+    classes[kept->class_count++] = class;
+    return TTS_OK;
+}
+
+/* Keeps the counts of the classes that have buffers. */
+static enum tts_status keep_classes(struct tts_clientstore *store, struct keptregion *kept)
+{
+    const uint32_t per_device = TTS_POOLS * TTS_SIZECLASSES;
+    enum tts_status status = TTS_OK;
+    kept->class_count = 0;
+    kept->class_devices = kept->file.header.device_count;
+    for (uint32_t device = 0; device < kept->class_devices; device++) {
+        const uint32_t *counts = store->counts[device][0];
+        for (uint32_t i = 0; i < per_device && status == TTS_OK; i++)
+            if (counts[i] > 0)
+                status = keep_class(store, kept,
+                                    (struct keptclass){.device = (uint16_t)device,
+                                                       .pool = (uint8_t)(i / TTS_SIZECLASSES),
+                                                       .class = (uint8_t)(i % TTS_SIZECLASSES),
+                                                       .buffers = counts[i]});
+    }
+    kept->classes_known = status == TTS_OK;
+    kept->class_events = kept->file.header.events;
+    return status;
+}
+
 /* Counts the buffers of the table again if there was an event. Returns TTS_OK, TTS_E_NOMEM, or
  * another status if the file cannot be read. */
 static enum tts_status count_classes(struct tts_clientstore *store, struct keptregion *kept,
@@ -387,20 +454,15 @@ static enum tts_status count_classes(struct tts_clientstore *store, struct keptr
         header->buffer_high > store->slots_left || header->device_count == 0)
         return TTS_OK;
     store->slots_left -= header->buffer_high;
-    class_counts *classes = tts_alloc_grow(store->alloc, kept->classes, &kept->class_capacity,
-                                           header->device_count, sizeof *classes);
-    if (!classes)
+    class_counts *counts = tts_alloc_grow(store->alloc, store->counts, &store->counts_capacity,
+                                          header->device_count, sizeof *counts);
+    if (!counts)
         return TTS_E_NOMEM;
-    kept->classes = classes;
-    memset(classes, 0, header->device_count * sizeof *classes);
+    store->counts = counts;
+    memset(counts, 0, header->device_count * sizeof *counts);
     map_device_ids(&map, devices, header->device_count);
-    enum tts_status status = visit_client_slots(store, &kept->file, &map, count_class, classes);
-    if (status != TTS_OK)
-        return status;
-    kept->classes_known = true;
-    kept->class_events = header->events;
-    kept->class_devices = header->device_count;
-    return TTS_OK;
+    enum tts_status status = visit_client_slots(store, &kept->file, &map, count_class, counts);
+    return status == TTS_OK ? keep_classes(store, kept) : status;
 }
 
 /* --- one region ------------------------------------------------------------------------- */
@@ -432,10 +494,24 @@ static bool is_name_of_header(const struct clientname *name,
            header->pid_namespace == name->namespace_id;
 }
 
-/* Opens a region that is not open. Returns false if the file is gone. */
-static bool open_kept(struct tts_clientstore *store, int dir, struct keptregion *kept)
+/* Opens the directory of a region as the start of a path. Returns -1 if that is not possible.
+ */
+static int open_kept_dir(const struct tts_clientstore *store, const struct keptregion *kept)
 {
+    char path[64] = "/dev/shm";
+    if (kept->name.private_of)
+        snprintf(path, sizeof path, "/proc/%" PRIu32 "/root/dev/shm", kept->name.private_of);
+    return tts_hostfile_open_root(store->root, path);
+}
+
+/* Opens a region that is not open. Returns false if the file is gone. */
+static bool open_kept(struct tts_clientstore *store, struct keptregion *kept)
+{
+    int dir = open_kept_dir(store, kept);
+    if (dir < 0)
+        return false;
     kept->state = tts_clientfile_open(&kept->file, dir, kept->name.text, &kept->sys_errno);
+    close(dir);
     if (kept->state == TTS_SEENREGION_READ) {
         store->open_count++;
         if (!is_name_of_header(&kept->name, &kept->file.header))
@@ -657,6 +733,7 @@ static enum tts_status add_client_views(const struct keptregion *kept,
                                         struct tts_hostview *view)
 {
     struct tts_seenclient *client = &view->clients[view->client_count - 1];
+    size_t at = 0; /* the classes are in the order of the devices */
     client->first_view = view->view_count;
     for (uint32_t i = 0; i < kept->file.header.device_count; i++) {
         if (is_changing(devices, i)) {
@@ -670,8 +747,11 @@ static enum tts_status add_client_views(const struct keptregion *kept,
         fill_view_facts(seen, &devices->list[i]);
         fill_view_counts(seen, &devices->list[i]);
         seen->classes_known = kept->classes_known;
-        if (kept->classes_known)
-            memcpy(seen->class_buffers, kept->classes[i], sizeof seen->class_buffers);
+        while (kept->classes_known && at < kept->class_count && kept->classes[at].device <= i) {
+            const struct keptclass *class = &kept->classes[at++];
+            if (class->device == i)
+                seen->class_buffers[class->pool][class->class] = class->buffers;
+        }
     }
     client->view_count = view->view_count - client->first_view;
     add_meshes(view->views + client->first_view, client->view_count);
@@ -688,6 +768,7 @@ static void fill_client(const struct tts_clientstore *store, const struct keptre
     client->sys_errno = kept->sys_errno;
     client->owner_uid = kept->file.owner_uid;
     client->file_bytes = kept->file.file_bytes;
+    client->private_of = kept->name.private_of;
     client->device_no = kept->file.device_no;
     client->inode = kept->file.inode;
     client->pid_inside = kept->name.pid;
@@ -712,14 +793,14 @@ static void fill_client(const struct tts_clientstore *store, const struct keptre
 }
 
 /* Reads one region and adds what it says. A file that is gone adds nothing. */
-static enum tts_status add_client(struct tts_clientstore *store, int dir,
-                                  struct keptregion *kept, struct tts_hostview *view)
+static enum tts_status add_client(struct tts_clientstore *store, struct keptregion *kept,
+                                  struct tts_hostview *view)
 {
     struct region_devices devices = {0};
     bool is_there = kept->file.fd >= 0 && check_kept(store, kept);
     if (!is_there) {
         close_kept(store, kept);
-        if (!open_kept(store, dir, kept))
+        if (!open_kept(store, kept))
             return TTS_OK;
     }
     if (kept->file.fd >= 0 && read_kept(store, kept, &devices) != TTS_OK)
@@ -737,27 +818,32 @@ static enum tts_status add_client(struct tts_clientstore *store, int dir,
     return status;
 }
 
-enum tts_status tts_clientstore_read(struct tts_clientstore *store, struct tts_hostview *view,
-                                     struct tts_error *err)
+enum tts_status tts_clientstore_read_all(struct tts_clientstore *store,
+                                         const uint32_t *private_of, size_t count,
+                                         struct tts_hostview *view, struct tts_error *err)
 {
-    DIR *dir = open_client_dir(store);
-    enum tts_status status = TTS_OK;
     store->name_count = store->names_left_out = 0;
     store->slots_left = READ_SLOTS_MAX;
-    if (dir)
-        status = list_client_names(store, dir);
+    enum tts_status status = list_client_names(store, 0);
+    for (size_t i = 0; i < count && status == TTS_OK; i++)
+        status = list_client_names(store, private_of[i]);
+    sort_client_names(store);
     if (status == TTS_OK)
         status = match_client_names(store);
     for (size_t i = 0; i < store->count; i++)
         store->kept[i].client_1 = 0;
     for (size_t i = 0; status == TTS_OK && i < store->count; i++)
-        status = add_client(store, dirfd(dir), &store->kept[i], view);
+        status = add_client(store, &store->kept[i], view);
     view->clients_left_out += store->names_left_out;
-    if (dir)
-        closedir(dir);
     if (status != TTS_OK)
         return tts_error_set(err, status, "out of memory for the regions of programs");
     return TTS_OK;
+}
+
+enum tts_status tts_clientstore_read(struct tts_clientstore *store, struct tts_hostview *view,
+                                     struct tts_error *err)
+{
+    return tts_clientstore_read_all(store, NULL, 0, view, err);
 }
 
 /* --- the live buffers of a region ------------------------------------------------------- */
@@ -774,11 +860,7 @@ static struct keptregion *find_kept_client(struct tts_clientstore *store, uint32
 static enum tts_status reopen_kept(struct tts_clientstore *store, struct keptregion *kept,
                                    struct tts_error *err)
 {
-    int dir = tts_hostfile_open_root(store->root, "/dev/shm");
-    bool is_there = dir >= 0 && open_kept(store, dir, kept);
-    if (dir >= 0)
-        close(dir);
-    if (!is_there)
+    if (!open_kept(store, kept))
         return tts_error_set(err, TTS_E_NOT_FOUND, "region '%s' is gone", kept->name.text);
     if (kept->file.fd < 0)
         return tts_error_set(err, TTS_E_IO, "cannot read region '%s'", kept->name.text);

@@ -43,6 +43,13 @@ TTS_NODISCARD enum tts_status tts_clientstore_read(struct tts_clientstore *store
                                                    struct tts_hostview *view,
                                                    struct tts_error *err);
 
+/* Like tts_clientstore_read(), and also lists the regions in the /dev/shm that each of the
+ * processes private_of[0..count) sees, as in a container. */
+TTS_NODISCARD enum tts_status tts_clientstore_read_all(struct tts_clientstore *store,
+                                                       const uint32_t *private_of, size_t count,
+                                                       struct tts_hostview *view,
+                                                       struct tts_error *err);
+
 /* Calls `visit` for each live buffer that region `client` of the last read lists. `client` is
  * the index in `clients` of a host view that had no other regions. Returns TTS_E_NOT_FOUND if
  * there is no such region now, TTS_E_SYNTAX or TTS_E_IO if the file cannot be read (some

@@ -51,6 +51,8 @@ struct tts_livehost {
     struct tts_clientlife life;
     struct process_log logs[LOGS_MAX];
     size_t log_count;
+    uint32_t privates[DIRECTORIES_MAX]; /* processes whose own /dev/shm is read */
+    size_t private_count;
     uint64_t refresh;
     bool own_namespace_known;
     uint64_t own_namespace_id;
@@ -188,6 +190,15 @@ static bool add_shm_dir(struct shm_list *list, uint64_t device, uint64_t inode)
     return true;
 }
 
+/* Returns whether a directory is the /dev/shm of this process although `root` stands for another
+ * host, as in tests. Programs that publish there are no part of the other host. */
+static bool is_foreign_shm(const struct tts_livehost *host, uint64_t device, uint64_t inode)
+{
+    struct stat info;
+    return host->root_len > 0 && stat("/dev/shm", &info) == 0 && info.st_dev == device &&
+           info.st_ino == inode;
+}
+
 /* Reads the regions in directories /dev/shm that only holders of chips see. Most holders see
  * the /dev/shm of the host. */
 static enum tts_status add_private_regions(struct tts_livehost *host, struct tts_hostview *view,
@@ -202,14 +213,18 @@ static enum tts_status add_private_regions(struct tts_livehost *host, struct tts
     if (own >= 0)
         close(own);
     size_t count = view->process_count;
+    host->private_count = 0;
     for (size_t i = 0; status == TTS_OK && i < count; i++) {
         struct tts_seenprocess *process = &view->processes[i];
         uint64_t device, inode;
         if (!process->is_holder || tts_liveprocs_dir(host->procs, process->pid) < 0)
             continue;
         process->shm_errno = tts_liveprocs_shm(host->procs, process->pid, &device, &inode);
-        if (process->shm_errno == 0 && add_shm_dir(&list, device, inode))
-            status = tts_regions_read(view, host->root, process->pid, &host->regions, err);
+        if (process->shm_errno != 0 || !add_shm_dir(&list, device, inode))
+            continue;
+        if (host->private_count < DIRECTORIES_MAX && !is_foreign_shm(host, device, inode))
+            host->privates[host->private_count++] = process->pid;
+        status = tts_regions_read(view, host->root, process->pid, &host->regions, err);
     }
     return status;
 }
@@ -361,8 +376,6 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
     enum tts_status status = tts_livechips_read(&host->chips, view, err);
     if (status == TTS_OK)
         status = tts_regions_read(view, host->root, 0, &host->regions, err);
-    if (status == TTS_OK)
-        status = tts_clientstore_read(host->clients, view, err);
     /* An old driver does not list the holders of its chips. */
     for (size_t i = 0; i < view->chip_count; i++)
         wants_nodes = wants_nodes || !view->chips[i].holders_known;
@@ -371,6 +384,9 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
         status = add_live_holders(host, view, err);
     if (status == TTS_OK)
         status = add_private_regions(host, view, err);
+    if (status == TTS_OK)
+        status = tts_clientstore_read_all(host->clients, host->privates, host->private_count,
+                                          view, err);
     /* A process that the driver does not list may have inherited an open node. */
     tts_liveprocs_want_nodes(host->procs);
     if (status == TTS_OK)

@@ -87,6 +87,7 @@ void tts_cleanwhy_text(const struct tts_cleanregion *at, char out[TTS_CLEANWHY_T
         return;
     case TTS_CLEANWHY_PROGRAM_NAMESPACE:
     case TTS_CLEANWHY_PROGRAM_OWNER:
+    case TTS_CLEANWHY_PROGRAM_PRIVATE:
         break;
     }
     assert(!"every reason of a region has a text");
@@ -99,6 +100,11 @@ void tts_cleanwhy_program_text(const struct tts_cleanprogram *at,
     if (at->why == TTS_CLEANWHY_PROGRAM_NAMESPACE)
         snprintf(out, TTS_CLEANWHY_TEXT_MAX,
                  "the program ran in another pid namespace: run ttscope there");
+    else if (at->why == TTS_CLEANWHY_PROGRAM_PRIVATE)
+        snprintf(out, TTS_CLEANWHY_TEXT_MAX,
+                 "the file is in the private /dev/shm of process %" PRIu32
+                 ": run ttscope in its container",
+                 at->client->private_of);
     else if (at->why == TTS_CLEANWHY_PROGRAM_OWNER)
         snprintf(out, TTS_CLEANWHY_TEXT_MAX,
                  "the file belongs to user %" PRIu32 ": run ttscope as this user or as root",

@@ -331,6 +331,10 @@ T_TEST(the_region_of_a_dead_program_of_our_namespace_goes)
     client->is_boot_old = true;
     make_plan();
     T_EQ(plan.programs[0].why, TTS_CLEANWHY_NONE);
+    client->private_of = 300;
+    make_plan();
+    T_EQ(plan.programs[0].why, TTS_CLEANWHY_PROGRAM_PRIVATE);
+    client->private_of = 0;
     client->is_boot_old = false;
     client->namespace_id = 7;
     view.own_namespace_known = false;

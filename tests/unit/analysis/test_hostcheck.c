@@ -168,7 +168,14 @@ T_TEST(programs_that_publish_are_counted_by_what_is_known_about_them)
     run_checks();
     T_TRUE(strstr(find_check("programs")->action, "is damaged") != NULL);
     client->is_judged = true;
+    client->state = TTS_SEENREGION_READ;
+    client->view_count = 1;
+    struct tts_seenview *seen = tts_hostview_add_view(&view);
+    seen->client_1 = 2;
+    seen->counted_known = true;
+    seen->counted_bytes[TTS_POOL_DRAM] = 77;
     run_checks();
+    T_TRUE(checks.has_left_over);
     T_EQ(severity_of("programs"), TTS_SEVERITY_WARNING);
     T_STR_EQ(find_check("programs")->answer,
              "1 program publishes its memory; 1 region is left of programs that were killed");

@@ -413,10 +413,15 @@ T_TEST(events_that_a_program_missed_are_told)
     client->unlisted = 1;
     T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_UNLISTED);
     client->unlisted = 0;
+    client->private_of = 300;
+    T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_PRIVATE);
+    client->private_of = 0;
     client->unknown_frees = 1;
     T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_UNKNOWN_FREES);
     view.clients_left_out = 6;
+    view.clients[0].views_left_out = 2;
     judge();
+    T_EQ(frame.left_out, 2);
     T_EQ(frame.processes_left_out, 6);
     end_host();
 }

@@ -224,6 +224,48 @@ T_TEST(the_buffers_of_a_program_are_listed)
     end_life();
 }
 
+T_TEST(programs_in_the_private_directory_of_a_holder_are_read)
+{
+    struct tts_clientwriter_config config;
+    struct tts_clientwriter inside, copy;
+    char path[300];
+    uint64_t bytes = 0;
+    begin_life("private", FIRST_SPACE);
+    end_life();
+    host_new_driver("private_all", "2.10.0\n");
+    host_add_chip(0, "0x401e\n");
+    host_add_pids(0, "5675\n");
+    host_add_process(1, "init", "1", 0);
+    add_publisher(5675, "5675\t4", CLIENT_SPACE);
+    host_dir("proc/self/ns");
+    T_EQ(symlink("pid:[4026531836]", host_path("proc/self/ns/pid")), 0);
+    host_dir("proc/5675/root/dev/shm");
+    client_make(&writer, 3); /* in the /dev/shm of the host */
+    config = client_config(4);
+    snprintf(path, sizeof path, "%s", host_path("proc/5675/root/dev/shm"));
+    config.directory = path;
+    client_open(&inside, &config);
+    client_alloc(&inside, 0, 0, 0, 77);
+    config = client_config(3);
+    config.directory = path;
+    client_open(&copy, &config); /* the file of the host is better */
+    T_EQ(tts_livehost_open(host_root, NULL, &host, NULL), TTS_OK);
+    tts_hostview_init(&view, NULL);
+    for (int i = 0; i < 2; i++) {
+        T_EQ(tts_livehost_read(host, &view, NULL), TTS_OK);
+        T_EQ(view.client_count, 2);
+        T_TRUE(view.clients[0].private_of == 0 && view.clients[0].pid_inside == 3);
+        T_TRUE(view.clients[1].private_of == 5675 && view.clients[1].pid == 5675);
+        T_EQ(view.views[0].counted_bytes[0], 77);
+    }
+    T_EQ(tts_livehost_buffers(host, 1, count_seen, &bytes, NULL), TTS_OK);
+    T_EQ(bytes, 77);
+    client_kill(&writer);
+    client_kill(&inside);
+    client_kill(&copy);
+    end_life();
+}
+
 T_TEST(only_the_file_of_a_dead_program_is_removed)
 {
     struct tts_error err = {0};

@@ -278,7 +278,7 @@ T_TEST(a_file_that_took_the_name_of_another_is_read)
     end_store();
 }
 
-T_TEST(a_device_that_is_being_changed_is_left_out)
+T_TEST(a_program_that_was_killed_in_the_middle_of_a_change_is_read_if_its_counts_agree)
 {
     begin_store("odd");
     client_make(&writer, CLIENT_PID);
@@ -287,9 +287,12 @@ T_TEST(a_device_that_is_being_changed_is_left_out)
     for (int i = 0; i < 2; i++) {
         T_EQ(only_client()->view_count, 2);
         tts_clientdevice_lock(&writer.devices[0]);
-        writer.devices[0].pools[0].allocated_bytes = 7;
+        look();
+        T_TRUE(view.view_count == 2 && view.views[0].counted_bytes[0] == 100);
+        writer.devices[0].pools[0].buffers++;
         T_TRUE(only_client()->view_count == 1 && view.clients[0].views_left_out == 1);
         T_TRUE(view.views[0].logical_id == 1 && view.views[0].class_buffers[0][7] == 1);
+        writer.devices[0].pools[0].buffers--;
         tts_clientdevice_unlock(&writer.devices[0]);
     }
     tts_clientwriter_close(&writer, true, false);
