@@ -279,6 +279,8 @@ static bool has_repeated_work(const struct leak_view *view, const struct leak_ru
     }
     /* A tick is at most one repetition: after frees, the work goes on. */
     uint64_t ticks = view->leak->span * view->stride * run->groups;
+    if (view->end > view->leak->window_count)
+        ticks -= view->leak->span - view->leak->ticks; /* the last window is not full */
     *periods = *periods > ticks ? ticks : *periods;
     return *periods > 0 || !has_any;
 }

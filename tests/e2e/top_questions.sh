@@ -49,11 +49,12 @@ expect_err_like "; sizes from 4.00 KB to twice that"
     "[\"DRAM\",$program,[4096],true]" ] || fail "wanted the leak in JSON: $(tail -n 1 "$work/out" | jq -c '.devices[0].leak')"
 
 # --- the phases of a trace ----------------------------------------------------------------------
+: >"$work/out"
 "$ttscope" top -r 100 -n 200 --json >"$work/out" &
 monitor=$!
 has_phase() { # filter
     for _ in {1..100}; do
-        tail -n 1 "$work/out" | jq -e "$1" >/dev/null 2>&1 && return
+        [ "$(tail -n 1 "$work/out" | jq "$1" 2>/dev/null)" != true ] || return 0
         sleep 0.05
     done
     fail "waited in vain for $1: $(tail -n 1 "$work/out" | jq -c '.devices[0].phases')"
