@@ -366,7 +366,7 @@ static int serve_timers(struct tts_server *server)
 }
 
 /* Says once why the output takes no text. */
-static void check_output(struct tts_server *server, int *reason)
+static void check_server_output(struct tts_server *server, int *reason)
 {
     struct tts_error err;
     int now = tts_serverprint_flush(server->print);
@@ -389,7 +389,7 @@ static void run_turns(struct tts_server *server, int *output_failure)
             wait_ms = ring_ms;
         if (tts_serverregistry_sweep(server->registry, SWEEP))
             wait_ms = 0;
-        check_output(server, output_failure);
+        check_server_output(server, output_failure);
         int count = epoll_wait(server->epoll_fd, events, EVENTS, wait_ms);
         size_t bytes = serve_events(server, events, count);
         if (bytes > 0 && bytes < SMALL_TURN_BYTES)
@@ -411,7 +411,7 @@ enum tts_status tts_server_run(struct tts_server *server, struct tts_error *err)
     run_turns(server, &failure);
     refresh_host(server, HOST_OLD_NS);
     print_server_state(server, TTS_SERVERPRINT_STATISTICS);
-    check_output(server, &failure);
+    check_server_output(server, &failure);
     if (failure == 0 || failure == EPIPE)
         return TTS_OK;
     return tts_error_set_errno(err, TTS_E_IO, failure, "cannot write to standard output");
@@ -425,5 +425,8 @@ uint64_t tts_server_peers(const struct tts_server *server)
 
 void tts_server_drain(struct tts_server *server)
 {
+    /* The lock would keep the next server from starting. The path is not ours any more. */
+    server->socket.file_inode = 0;
+    tts_serversocket_close(&server->socket);
     tts_serveringest_drain(server->ingest);
 }

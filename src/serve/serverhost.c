@@ -53,6 +53,7 @@ enum tts_status tts_serverhost_open(const struct tts_serverhost_config *config,
         alloc->free(alloc->ctx, host, sizeof *host);
         return status;
     }
+    tts_livehost_leave_out_served(host->live);
     tts_hostview_init(&host->view, alloc);
     tts_liveframe_init(&host->frame, alloc);
     *out = host;

@@ -40,7 +40,7 @@ struct tts_serveroutput {
 /* --- the thread ------------------------------------------------------------------------- */
 
 /* Waits for texts. Returns false if there are none and the thread must end. */
-static bool wait_for_text(struct tts_serveroutput *output, size_t *at, size_t *len)
+static bool wait_for_output_text(struct tts_serveroutput *output, size_t *at, size_t *len)
 {
     pthread_mutex_lock(&output->lock);
     while (output->shown == output->written && !output->has_ended)
@@ -86,7 +86,7 @@ static void *write_texts(void *ctx)
     struct tts_serveroutput *output = ctx;
     uint64_t deadline_ns = 0;
     size_t at, len;
-    while (wait_for_text(output, &at, &len) && wait_for_reader(output, &deadline_ns)) {
+    while (wait_for_output_text(output, &at, &len) && wait_for_reader(output, &deadline_ns)) {
         ssize_t done = write(output->fd, output->bytes + at, len);
         if (done < 0 && (errno == EINTR || errno == EAGAIN))
             continue;

@@ -19,7 +19,7 @@ enum tts_status tts_serverregion_open(const char *directory,
     return tts_clientwriter_open(&config, out, err);
 }
 
-static void store_number(uint64_t *place, uint64_t value)
+static void store_region_number(uint64_t *place, uint64_t value)
 {
     __atomic_store_n(place, value, __ATOMIC_RELAXED);
 }
@@ -29,23 +29,23 @@ void tts_serverregion_show(struct tts_clientwriter *region, const struct tts_ser
 {
     struct tts_clientregion_device *device = tts_clientwriter_device(region, row->device);
     uint64_t events = 0;
-    store_number(&region->header->update_ns, now_ns);
+    store_region_number(&region->header->update_ns, now_ns);
     if (!device) {
         tts_clientregion_add(&region->header->dropped, 1);
         return;
     }
     tts_clientdevice_lock(device);
     device->known |= TTS_CLIENTDEVICE_CB | TTS_CLIENTDEVICE_KERNEL;
-    store_number(&device->cb_bytes, row->cb_bytes);
-    store_number(&device->kernel_bytes, row->kernel_bytes);
+    store_region_number(&device->cb_bytes, row->cb_bytes);
+    store_region_number(&device->kernel_bytes, row->kernel_bytes);
     for (int i = 0; i < TTS_POOLS; i++) {
         struct tts_clientregion_pool *pool = &device->pools[i];
         events += row->allocs[i] - pool->allocs + row->frees[i] - pool->frees;
-        store_number(&pool->allocated_bytes, row->bytes[i]);
-        store_number(&pool->buffers, row->buffers[i]);
-        store_number(&pool->peak_bytes, row->peak_bytes[i]);
-        store_number(&pool->allocs, row->allocs[i]);
-        store_number(&pool->frees, row->frees[i]);
+        store_region_number(&pool->allocated_bytes, row->bytes[i]);
+        store_region_number(&pool->buffers, row->buffers[i]);
+        store_region_number(&pool->peak_bytes, row->peak_bytes[i]);
+        store_region_number(&pool->allocs, row->allocs[i]);
+        store_region_number(&pool->frees, row->frees[i]);
     }
     tts_clientdevice_unlock(device);
     tts_clientregion_add(&region->header->events, events);

@@ -92,7 +92,7 @@ static uint32_t new_row_place(struct tts_serverregistry *registry)
     return registry->row_count++;
 }
 
-static uint32_t new_entry_place(struct tts_serverregistry *registry)
+static uint32_t new_live_place(struct tts_serverregistry *registry)
 {
     uint32_t place = registry->free_entry;
     if (place != NONE) {
@@ -362,18 +362,18 @@ static inline uint32_t hash_entry(const struct tts_serverregistry *registry,
     return tts_hashtable_mix(registry->seed, key->id, (uint64_t)key->row << 1 | key->is_kernel);
 }
 
-static inline uint32_t find_entry(const struct tts_serverregistry *registry,
-                                  const struct entry_key *key, uint32_t hash)
+static inline uint32_t find_live_entry(const struct tts_serverregistry *registry,
+                                       const struct entry_key *key, uint32_t hash)
 {
     return tts_hashtable_find(&registry->index[hash >> INDEX_SHIFT], hash, has_entry_key,
                               registry, key);
 }
 
 /* Adds an entry to the index and to its list. Returns NULL if there is no room. */
-static struct entry *add_entry(struct tts_serverregistry *registry, const struct entry_key *key,
-                               uint32_t hash, uint32_t list)
+static struct entry *add_live_entry(struct tts_serverregistry *registry,
+                                    const struct entry_key *key, uint32_t hash, uint32_t list)
 {
-    uint32_t place = new_entry_place(registry);
+    uint32_t place = new_live_place(registry);
     if (place == NONE)
         return NULL;
     struct entry *entry = entry_at(registry, place);
@@ -395,7 +395,8 @@ static struct entry *add_entry(struct tts_serverregistry *registry, const struct
     return entry;
 }
 
-static void remove_entry(struct tts_serverregistry *registry, uint32_t place, uint32_t hash)
+static void remove_live_entry(struct tts_serverregistry *registry, uint32_t place,
+                              uint32_t hash)
 {
     struct entry *entry = entry_at(registry, place);
     if (entry->previous == NONE)
@@ -412,7 +413,7 @@ static void remove_entry(struct tts_serverregistry *registry, uint32_t place, ui
 /* --- frames ----------------------------------------------------------------------------- */
 
 /* Published servers count system memory as L1_SMALL. */
-static inline enum tts_pool pool_of(uint8_t buffer_type)
+static inline enum tts_pool pool_of_frame(uint8_t buffer_type)
 {
     static const uint8_t pools[] = {TTS_POOL_DRAM, TTS_POOL_L1, TTS_POOL_L1_SMALL,
                                     TTS_POOL_L1_SMALL, TTS_POOL_TRACE};
@@ -420,7 +421,7 @@ static inline enum tts_pool pool_of(uint8_t buffer_type)
 }
 
 /* Returns the time of a frame, or `now_ns` if the frame has none that can be right. */
-static inline uint64_t time_of(const struct tts_frame *frame, uint64_t now_ns)
+static inline uint64_t time_of_frame(const struct tts_frame *frame, uint64_t now_ns)
 {
     bool is_plausible = frame->time_ns <= now_ns && now_ns - frame->time_ns < TIME_OLD_NS;
     return is_plausible ? frame->time_ns : now_ns;
@@ -444,9 +445,9 @@ static void take_alloc(struct tts_serverregistry *registry, uint32_t row_place,
                        const struct tts_frame *frame, uint64_t now_ns)
 {
     struct entry_key key = {frame->id, row_place, false};
-    enum tts_pool pool = pool_of(frame->buffer_type);
+    enum tts_pool pool = pool_of_frame(frame->buffer_type);
     struct tts_serverrow *row = row_at(registry, row_place);
-    uint32_t hash = hash_entry(registry, &key), place = find_entry(registry, &key, hash);
+    uint32_t hash = hash_entry(registry, &key), place = find_live_entry(registry, &key, hash);
     struct entry *entry = place != NONE ? entry_at(registry, place) : NULL;
     if (entry) {
         registry->counts.size_changes += entry->size_bytes != frame->size_bytes;
@@ -454,13 +455,13 @@ static void take_alloc(struct tts_serverregistry *registry, uint32_t row_place,
     } else {
         bool has_room = frame->size_bytes <= TTS_SERVERREGISTRY_BYTES_MAX -
                                                  registry->devices[row->device].bytes[pool];
-        entry = has_room ? add_entry(registry, &key, hash, pool) : NULL;
+        entry = has_room ? add_live_entry(registry, &key, hash, pool) : NULL;
         if (!entry) {
             tts_serverregistry_lose(registry);
             return;
         }
         entry->size_bytes = frame->size_bytes;
-        entry->time_ns = time_of(frame, now_ns);
+        entry->time_ns = time_of_frame(frame, now_ns);
         add_buffer(registry, entry);
         mark_changed(registry, row_place, row);
     }
@@ -470,7 +471,7 @@ static void take_alloc(struct tts_serverregistry *registry, uint32_t row_place,
                                          .id_known = true,
                                          .id = frame->id,
                                          .size_bytes = frame->size_bytes,
-                                         .time_ns = time_of(frame, now_ns),
+                                         .time_ns = time_of_frame(frame, now_ns),
                                          .references = entry->references});
 }
 
@@ -491,7 +492,7 @@ static void take_free(struct tts_serverregistry *registry, uint32_t row_place,
 {
     struct entry_key key = {frame->id, row_place, false};
     struct tts_serverrow *row = row_at(registry, row_place);
-    uint32_t hash = hash_entry(registry, &key), place = find_entry(registry, &key, hash);
+    uint32_t hash = hash_entry(registry, &key), place = find_live_entry(registry, &key, hash);
     struct tts_serverevent event = {.kind = TTS_SERVEREVENT_UNKNOWN_FREE,
                                     .id_known = true,
                                     .id = frame->id,
@@ -508,7 +509,7 @@ static void take_free(struct tts_serverregistry *registry, uint32_t row_place,
     event.references = --entry->references;
     if (entry->references == 0) {
         drop_buffer(registry, entry);
-        remove_entry(registry, place, hash);
+        remove_live_entry(registry, place, hash);
         mark_changed(registry, row_place, row);
     }
     send_event(registry, row, &event);
@@ -544,13 +545,13 @@ static void take_cb(struct tts_serverregistry *registry, uint32_t row_place,
     }
     mark_changed(registry, row_place, row);
     send_event(registry, row,
-               &(struct tts_serverevent){.kind = is_adding ? TTS_SERVEREVENT_CB_ALLOC
-                                                           : TTS_SERVEREVENT_CB_FREE,
-                                         .id_known = true,
-                                         .id = frame->id,
-                                         .size_bytes = frame->size_bytes,
-                                         .time_ns = is_adding ? time_of(frame, now_ns) : now_ns,
-                                         .live_bytes = device->cb_bytes});
+               &(struct tts_serverevent){
+                   .kind = is_adding ? TTS_SERVEREVENT_CB_ALLOC : TTS_SERVEREVENT_CB_FREE,
+                   .id_known = true,
+                   .id = frame->id,
+                   .size_bytes = frame->size_bytes,
+                   .time_ns = is_adding ? time_of_frame(frame, now_ns) : now_ns,
+                   .live_bytes = device->cb_bytes});
 }
 
 /* Keeps the list of kernels, which is for reports only: the sums do not depend on it. */
@@ -558,24 +559,24 @@ static void list_kernel(struct tts_serverregistry *registry, uint32_t row_place,
                         const struct tts_frame *frame, uint64_t now_ns)
 {
     struct entry_key key = {frame->id, row_place, true};
-    uint32_t hash = hash_entry(registry, &key), place = find_entry(registry, &key, hash);
+    uint32_t hash = hash_entry(registry, &key), place = find_live_entry(registry, &key, hash);
     struct entry *entry = place != NONE ? entry_at(registry, place) : NULL;
     if (frame->type == TTS_FRAMETYPE_KERNEL_UNLOAD) {
         if (entry && --entry->references == 0)
-            remove_entry(registry, place, hash);
+            remove_live_entry(registry, place, hash);
         return;
     }
     if (entry) {
         entry->references += entry->references < UINT32_MAX;
         return;
     }
-    entry = add_entry(registry, &key, hash, TTS_SERVERREGISTRY_KERNELS);
+    entry = add_live_entry(registry, &key, hash, TTS_SERVERREGISTRY_KERNELS);
     if (!entry) {
         tts_serverregistry_lose(registry);
         return;
     }
     entry->size_bytes = frame->size_bytes;
-    entry->time_ns = time_of(frame, now_ns);
+    entry->time_ns = time_of_frame(frame, now_ns);
     entry->kernel_type = frame->buffer_type;
 }
 
@@ -591,15 +592,16 @@ static void take_kernel(struct tts_serverregistry *registry, uint32_t row_place,
     }
     list_kernel(registry, row_place, frame, now_ns);
     mark_changed(registry, row_place, row);
-    send_event(registry, row,
-               &(struct tts_serverevent){.kind = is_adding ? TTS_SERVEREVENT_KERNEL_LOAD
-                                                           : TTS_SERVEREVENT_KERNEL_UNLOAD,
-                                         .kernel_type = frame->buffer_type,
-                                         .id_known = true,
-                                         .id = frame->id,
-                                         .size_bytes = frame->size_bytes,
-                                         .time_ns = is_adding ? time_of(frame, now_ns) : now_ns,
-                                         .live_bytes = device->kernel_bytes});
+    send_event(
+        registry, row,
+        &(struct tts_serverevent){.kind = is_adding ? TTS_SERVEREVENT_KERNEL_LOAD
+                                                    : TTS_SERVEREVENT_KERNEL_UNLOAD,
+                                  .kernel_type = frame->buffer_type,
+                                  .id_known = true,
+                                  .id = frame->id,
+                                  .size_bytes = frame->size_bytes,
+                                  .time_ns = is_adding ? time_of_frame(frame, now_ns) : now_ns,
+                                  .live_bytes = device->kernel_bytes});
 }
 
 void tts_serverregistry_take(struct tts_serverregistry *registry, uint32_t process,
@@ -656,7 +658,7 @@ static size_t sweep_row(struct tts_serverregistry *registry, uint32_t row_place,
             uint32_t place = row->heads[list];
             struct entry_key key = {entry_at(registry, place)->id, row_place,
                                     list == TTS_SERVERREGISTRY_KERNELS};
-            remove_entry(registry, place, hash_entry(registry, &key));
+            remove_live_entry(registry, place, hash_entry(registry, &key));
             max--;
         }
     return max;

@@ -70,7 +70,7 @@ enum tts_status tts_serverrings_open(const char *directory, const struct tts_ser
     return TTS_OK;
 }
 
-static void close_followed(struct followed *followed)
+static void close_followed_ring(struct followed *followed)
 {
     tts_clientring_close(followed->ring);
     if (followed->pidfd >= 0)
@@ -82,7 +82,7 @@ void tts_serverrings_close(struct tts_serverrings *rings)
     if (!rings)
         return;
     for (size_t i = 0; i < rings->count; i++)
-        close_followed(&rings->list[i]);
+        close_followed_ring(&rings->list[i]);
     if (rings->list)
         rings->alloc->free(rings->alloc->ctx, rings->list,
                            rings->capacity * sizeof *rings->list);
@@ -278,7 +278,7 @@ static void end_followed(struct tts_serverrings *rings, struct followed *followe
                         &(struct tts_serverevent){.kind = TTS_SERVEREVENT_DEATH,
                                                   .size_bytes = followed->live_bytes,
                                                   .buffers = followed->live_buffers});
-    close_followed(followed);
+    close_followed_ring(followed);
     *followed = rings->list[--rings->count];
 }
 

@@ -80,6 +80,11 @@ for child in "${children[@]}"; do # the clients live on
     [ "$child" = "$two" ] || kill -0 "$child" || fail "a client was killed"
 done
 kill -0 "$keeper" || fail "wanted a process that keeps the connections"
+start_server # although the clients of the last one live
+ask fill:1:dram:64:3 check:1
+expect_code 0
+stop_server
+expect_code 0
 stop_children
 children=()
 keeper_has_ended() { ! kill -0 "$keeper" 2>/dev/null; }

@@ -84,7 +84,7 @@ struct tts_clientstore {
     class_counts *counts; /* of the devices of one region */
     size_t counts_capacity;
     struct tts_clientregion_buffer slots[CHUNK], slots_twin[CHUNK];
-    bool boot_known;
+    bool boot_known, leaves_out_served;
     unsigned char boot_id[16];
     size_t root_len;
     char root[];
@@ -803,6 +803,12 @@ static enum tts_status add_client(struct tts_clientstore *store, struct keptregi
         if (!open_kept(store, kept))
             return TTS_OK;
     }
+    if (store->leaves_out_served && kept->file.fd >= 0 &&
+        kept->file.header.writer == TTS_CLIENTREGION_BY_SERVER) {
+        if (store->open_count > OPEN_MAX)
+            close_kept(store, kept);
+        return TTS_OK;
+    }
     if (kept->file.fd >= 0 && read_kept(store, kept, &devices) != TTS_OK)
         return TTS_E_NOMEM;
     struct tts_seenclient *client = tts_hostview_add_client(view);
@@ -816,6 +822,11 @@ static enum tts_status add_client(struct tts_clientstore *store, struct keptregi
     if (store->open_count > OPEN_MAX)
         close_kept(store, kept);
     return status;
+}
+
+void tts_clientstore_leave_out_served(struct tts_clientstore *store)
+{
+    store->leaves_out_served = true;
 }
 
 enum tts_status tts_clientstore_read_all(struct tts_clientstore *store,

@@ -34,6 +34,9 @@ TTS_NODISCARD enum tts_status tts_clientstore_open(const char *root,
                                                    struct tts_error *err);
 void tts_clientstore_close(struct tts_clientstore *store); /* NULL is allowed */
 
+/* From now on, regions that a server writes are left out: the server itself knows better. */
+void tts_clientstore_leave_out_served(struct tts_clientstore *store);
+
 /* Lists the regions of the host and adds what they say to `view`: one tts_seenclient for each
  * region, and one tts_seenview for each device of a region. The buffers of a mesh are added to
  * each of its chips, too. Whether the processes are alive is not decided here: `is_alive`,

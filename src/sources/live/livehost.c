@@ -365,6 +365,11 @@ static void fill_own_facts(const struct tts_livehost *host, struct tts_hostview 
     view->own_namespace_id = host->own_namespace_id;
 }
 
+void tts_livehost_leave_out_served(struct tts_livehost *host)
+{
+    tts_clientstore_leave_out_served(host->clients);
+}
+
 enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview *view,
                                   struct tts_error *err)
 {

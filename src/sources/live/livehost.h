@@ -22,6 +22,9 @@ TTS_NODISCARD enum tts_status tts_livehost_open(const char *root, const struct t
                                                 struct tts_error *err);
 void tts_livehost_close(struct tts_livehost *host); /* NULL is allowed */
 
+/* From now on, regions that a server writes are left out of the clients. */
+void tts_livehost_leave_out_served(struct tts_livehost *host);
+
 /* Reads the host once into *view, which is reset first. A source that is missing or cannot be
  * read is not an error: its facts stay unknown. Returns TTS_OK, or TTS_E_NOMEM with an empty
  * *view. */

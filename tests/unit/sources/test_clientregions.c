@@ -458,6 +458,24 @@ struct busy {
 };
 
 /* Allocates and frees buffers without a pause. The id of a buffer gives its size. */
+T_TEST(regions_of_servers_can_be_left_out)
+{
+    struct tts_clientwriter served;
+    begin_store("served");
+    client_make(&writer, CLIENT_PID);
+    struct tts_clientwriter_config config = client_config(CLIENT_PID + 1);
+    config.writer = TTS_CLIENTREGION_BY_SERVER;
+    client_open(&served, &config);
+    look();
+    T_EQ(view.client_count, 2);
+    tts_clientstore_leave_out_served(store);
+    look();
+    T_TRUE(view.client_count == 1 && view.clients[0].pid_inside == CLIENT_PID);
+    tts_clientwriter_close(&served, true, false);
+    tts_clientwriter_close(&writer, true, false);
+    end_store();
+}
+
 static void *write_busily(void *ctx)
 {
     struct busy *busy = ctx;
