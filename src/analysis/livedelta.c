@@ -26,26 +26,55 @@ bool tts_livedevice_buffers(const struct tts_livedevice *device, uint64_t *out)
     return true;
 }
 
-static bool is_same_device(const struct tts_livedevice *a, const struct tts_livedevice *b)
+/* Returns whether two devices may be the same although a unique id is missing. */
+static bool may_be_same_device(const struct tts_livedevice *a, const struct tts_livedevice *b)
 {
-    if (a->unique_id_known && b->unique_id_known)
-        return a->unique_id == b->unique_id;
-    return a->logical_id_known && b->logical_id_known && a->logical_id == b->logical_id &&
-           a->source == b->source;
+    return !(a->unique_id_known && b->unique_id_known) && a->logical_id_known &&
+           b->logical_id_known && a->logical_id == b->logical_id && a->source == b->source;
+}
+
+static bool has_common_process(const struct tts_livedevice *a, const struct tts_livedevice *b)
+{
+    for (size_t i = 0; i < a->process_count; i++)
+        for (size_t j = 0; j < b->process_count; j++)
+            if (a->processes[i].pid_known && b->processes[j].pid_known &&
+                a->processes[i].pid == b->processes[j].pid)
+                return true;
+    return false;
+}
+
+static const struct tts_livedevice *find_unique_id(const struct tts_liveframe *before,
+                                                   const struct tts_livedevice *device)
+{
+    for (size_t i = 0; device->unique_id_known && i < before->device_count; i++)
+        if (before->devices[i].unique_id_known &&
+            before->devices[i].unique_id == device->unique_id)
+            return &before->devices[i];
+    return NULL;
 }
 
 const struct tts_livedevice *tts_livedelta_match(const struct tts_liveframe *before,
                                                  const struct tts_livedevice *device)
 {
-    const struct tts_livedevice *found = NULL;
+    const struct tts_livedevice *only = find_unique_id(before, device), *shared = NULL;
+    size_t count = 0, shared_count = 0;
+    if (only)
+        return only;
     for (size_t i = 0; i < before->device_count; i++) {
-        if (!is_same_device(&before->devices[i], device))
+        const struct tts_livedevice *old = &before->devices[i];
+        if (!may_be_same_device(old, device))
             continue;
-        if (found)
-            return NULL;
-        found = &before->devices[i];
+        only = old;
+        count++;
+        /* Programs without ids number their devices alike: the program tells them apart. */
+        if (!has_common_process(old, device))
+            continue;
+        shared = old;
+        shared_count++;
     }
-    return found;
+    if (shared_count == 1)
+        return shared;
+    return count == 1 ? only : NULL;
 }
 
 /* Subtracts numbers that other programs wrote. Returns false if the difference has no place in

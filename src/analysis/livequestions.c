@@ -479,6 +479,9 @@ static void add_trace_facts(struct tts_tracesample *sample, const struct tts_see
     sample->trace_known = true;
     sample->depth = view->trace_depth;
     sample->traces = view->traces;
+    sample->large_known = view->classes_known;
+    for (int c = TTS_TRACEPHASE_LARGE_CLASS; view->classes_known && c < TTS_SIZECLASSES; c++)
+        sample->large_buffers += view->class_buffers[TTS_POOL_L1][c];
     if (view->counted_known)
         sample->changes = sum_pool_counts(view->allocs) + sum_pool_counts(view->frees);
 }

@@ -27,7 +27,10 @@ static enum tts_tracephase capture_phase(const struct tts_tracesample *last,
                                          enum tts_tracephase before)
 {
     if (sample->data_bytes > last->data_bytes)
-        return TTS_TRACEPHASE_CAPTURE_DATA;
+        return sample->large_known && last->large_known &&
+                       sample->large_buffers <= last->large_buffers
+                   ? TTS_TRACEPHASE_CAPTURE_KERNELS
+                   : TTS_TRACEPHASE_CAPTURE_DATA;
     if (sample->code_bytes > last->code_bytes)
         return TTS_TRACEPHASE_CAPTURE_KERNELS;
     return before;

@@ -2,25 +2,31 @@
  * the state after each event.
  *
  * With trace events, a capture is known. Its phase is by the growth since the last sample:
- * data in L1, else code. After the capture, a program that changes nothing executes the trace.
- * From counters alone, only a step in TRACE says "capture": every other phase is unknown. If
- * nothing is left, the program is idle.
+ * data in L1, else code. L1 that grew by small buffers only is taken for kernels, as in the
+ * published updates: an estimate. After the capture, a program that changes nothing executes
+ * the trace. From counters alone, only a step in TRACE says "capture": every other phase is
+ * unknown. If nothing is left, the program is idle.
  *
  * Plain data that begins as zeros; no clock, no allocation. One thread at a time. */
 #pragma once
 
 #include "model/live/liveanswer.h"
 
+/* A kernel is smaller: the code of a core lies in a ring of 70,656 bytes. */
+enum { TTS_TRACEPHASE_LARGE_CLASS = 16 };
+
 struct tts_tracesample {
     uint64_t time_ns;
     bool trace_known; /* `depth` and `traces` are known */
     bool is_event;    /* one of the samples after each event, so that none is between two */
     bool code_known;
-    uint32_t depth;  /* traces that are being captured */
-    uint64_t traces; /* captures that have ended */
+    bool large_known; /* `large_buffers` is known */
+    uint32_t depth;   /* traces that are being captured */
+    uint64_t traces;  /* captures that have ended */
     uint64_t trace_bytes, data_bytes, code_bytes;
-    uint64_t other_bytes; /* in other pools */
-    uint64_t changes;     /* allocations and frees so far, if they are counted, else 0 */
+    uint64_t other_bytes;   /* in other pools */
+    uint64_t large_buffers; /* in L1, of at least 1 << TTS_TRACEPHASE_LARGE_CLASS bytes */
+    uint64_t changes;       /* allocations and frees so far, if they are counted, else 0 */
 };
 
 struct tts_tracephases {

@@ -66,9 +66,9 @@ bool tts_tracker_try_enter(struct tts_tracker *tracker);
 void tts_tracker_leave(struct tts_tracker *tracker);
 
 /* Around a fork. tts_tracker_stop() sets `folding`, so that no thread is in the middle of a
- * change at the moment of the fork. It waits for one second at most, and returns false if another
- * thread, or the code that a signal handler has interrupted, still folds then. If it returned
- * true, the parent calls tts_tracker_leave() after the fork, and the child calls
+ * change at the moment of the fork. It waits for one second at most, and returns false if
+ * another thread, or the code that a signal handler has interrupted, still folds then. If it
+ * returned true, the parent calls tts_tracker_leave() after the fork, and the child calls
  * tts_tracker_resume_child(), which folds the events in the inbox without a recorder and a
  * publisher, because the parent tells them about these events. An event that a thread of the
  * parent was writing counts as dropped. */

@@ -54,7 +54,7 @@ expect_messages() { # all messages
 # and 200 steps change nothing. A signal in the middle ends the replay; the results so far are
 # printed.
 last='DRAM 0.00/0.00; L1 48.00/48.00; L1_SMALL 0.00/0.00; TRACE 128.00/128.00; capturing 0, traces 1'
-start_replay --set trace_region=128M --step 100 "$examples/trace-inference.txt"
+start_replay --set trace_region=160M --step 100 "$examples/trace-inference.txt"
 wait_for_line "$last"
 sleep 0.3
 kill -TERM "$replay_pid"
@@ -72,7 +72,7 @@ expect_messages "$begins"
 
 # `ttscope top --view table` beside the replay shows these updates: device, buffers, L1, TRACE and
 # total of each row that differs from the row before. A slow start of top may miss update #0.
-start_replay --set trace_region=128M --step 400 "$examples/trace-inference.txt"
+start_replay --set trace_region=160M --step 400 "$examples/trace-inference.txt"
 run env LC_ALL=C.UTF-8 "$ttscope" top --view table --wait --pid "$replay_pid" -i 0.1 -n 20
 expect_code 0
 out=$(awk '/^[0-9]+ / { row = "L1 " $5 ", TRACE " $9 ", total " $11 } row != last { print row; last = row }' "$work/out")
@@ -81,6 +81,13 @@ out=${out#'L1 0.00, TRACE 0.00, total 0.00
 expect_out 'L1 5.00, TRACE 128.00, total 133.00
 L1 45.00, TRACE 128.00, total 173.00
 L1 48.00, TRACE 128.00, total 176.00'
+out=$(grep '^Update #' "$work/out" | sed 's/#[0-9]*/#N/; s/ (device [0-9]*)//' | uniq | grep '←')
+expect_out 'Update #N:   TRACE: 128 MB,  L1: 5 MB    ← Trace buffer allocated!
+Update #N:   TRACE: 128 MB,  L1: 45 MB   ← Data buffers allocated!
+Update #N:   TRACE: 128 MB,  L1: 48 MB   ← Kernels loaded!
+Update #N:   TRACE: 128 MB,  L1: 48 MB   ← Steady state (execution)'
+out=$(grep '^(Δ)' "$work/out" | grep -F 128.00)
+expect_out '(Δ)      +2          +0.00 MB        +5.00 MB        +0.00 MB       +128.00 MB      +133.00 MB'
 kill -TERM "$replay_pid"
 wait "$replay_pid"
 wait "$watch_pid"
@@ -92,10 +99,10 @@ watch_with_server() {
     LC_ALL=C.UTF-8 "$ttscope" serve --socket "$work/server" >"$work/serve.out" 2>"$work/serve.err" &
     server=$!
     wait_for_text "$work/serve.out" 'Listening on'
-    start_replay --set trace_region=128M --step 20 "$examples/trace-inference.txt"
+    start_replay --set trace_region=160M --step 20 "$examples/trace-inference.txt"
     wait_for_text "$work/serve.out" 'Trace capture ends'
     sleep 0.3
-    out=$(grep "PID $replay_pid\]" "$work/serve.out" | sed 's/ (buffer_id=.*//')
+    out=$(grep "PID $replay_pid\]" "$work/serve.out" | sed 's/ (buffer_id=.*//' | uniq)
     expect_out "▶ [PID $replay_pid] Process ttscope publishes its buffers
 ▶ [PID $replay_pid] Trace capture begins on device 0
 ✓ [PID $replay_pid] Allocated 134217728 bytes of TRACE on device 0
@@ -103,8 +110,7 @@ watch_with_server() {
 ✓ [PID $replay_pid] Allocated 16777216 bytes of L1 on device 0
 ✓ [PID $replay_pid] Allocated 8388608 bytes of L1 on device 0
 ✓ [PID $replay_pid] Allocated 16777216 bytes of L1 on device 0
-✓ [PID $replay_pid] Allocated 1572864 bytes of L1 on device 0
-✓ [PID $replay_pid] Allocated 1572864 bytes of L1 on device 0
+✓ [PID $replay_pid] Allocated 24576 bytes of L1 on device 0
 ■ [PID $replay_pid] Trace capture ends on device 0"
     kill -TERM "$replay_pid"
     wait "$replay_pid"

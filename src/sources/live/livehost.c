@@ -190,8 +190,8 @@ static bool add_shm_dir(struct shm_list *list, uint64_t device, uint64_t inode)
     return true;
 }
 
-/* Returns whether a directory is the /dev/shm of this process although `root` stands for another
- * host, as in tests. Programs that publish there are no part of the other host. */
+/* Returns whether a directory is the /dev/shm of this process although `root` stands for
+ * another host, as in tests. Programs that publish there are no part of the other host. */
 static bool is_foreign_shm(const struct tts_livehost *host, uint64_t device, uint64_t inode)
 {
     struct stat info;

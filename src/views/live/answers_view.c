@@ -239,7 +239,8 @@ static const char *update_remark(const struct tts_livephases *phases,
     if (now->trace_bytes > old->trace_bytes)
         return "Trace buffer allocated!";
     if (now->data_bytes > old->data_bytes)
-        return "Data buffers allocated!";
+        return now->phase == TTS_TRACEPHASE_CAPTURE_KERNELS ? "Kernels loaded!"
+                                                            : "Data buffers allocated!";
     if (now->code_known && old->code_known && now->code_bytes > old->code_bytes)
         return "Kernels loaded!";
     if (now->phase != TTS_TRACEPHASE_EXECUTION || now->trace_bytes < old->trace_bytes ||

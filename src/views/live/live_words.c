@@ -230,10 +230,13 @@ const char *tts_livemb_text(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
 {
     char number[TTS_NUMBER_BYTES_MAX];
     struct tts_textroom room = tts_textroom_of(out, TTS_LIVETEXT_SIZE_MAX);
-    if (bytes % (UINT64_C(1) << 20) == 0)
-        tts_textroom_number(&room, bytes >> 20);
-    else
-        tts_textroom_put(&room, tts_number_format_shifted(number, bytes, 20));
+    tts_number_format_shifted(number, bytes, 20);
+    /* The published numbers are whole. The footprint of such a buffer may be some bytes more.
+     */
+    char *zeros = strstr(number, ".00");
+    if (zeros && (bytes == 0 || bytes >> 20 > 0))
+        *zeros = '\0';
+    tts_textroom_put(&room, number);
     tts_textroom_put(&room, " MB");
     return out;
 }

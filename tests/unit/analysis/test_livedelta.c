@@ -83,3 +83,33 @@ T_TEST(numbers_that_no_device_has_give_no_difference)
     tts_liveframe_release(&before);
     tts_liveframe_release(&now);
 }
+
+T_TEST(programs_that_number_their_devices_alike_are_told_apart)
+{
+    struct tts_liveframe before, now;
+    struct tts_livedelta delta;
+    live_init(&before, LIVE_TABLE_NS);
+    live_init(&now, LIVE_TABLE_NS);
+    /* Two programs without unique ids, and a third device that has an id. */
+    for (uint32_t i = 0; i < 3; i++) {
+        struct tts_livedevice *old = live_add_counted(&before, 7, 0);
+        old->unique_id_known = i == 2;
+        old->pools[TTS_POOL_DRAM].allocated_bytes = 10 * i;
+        struct tts_liveprocess *process = tts_livedevice_add_process(&before, old);
+        process->pid_known = true;
+        process->pid = 100 + i;
+    }
+    struct tts_livedevice *device = live_add_counted(&now, 7, 0);
+    T_TRUE(tts_livedelta_match(&before, device) == &before.devices[2]);
+    device->unique_id_known = false;
+    T_TRUE(tts_livedelta_match(&before, device) == NULL);
+    struct tts_liveprocess *process = tts_livedevice_add_process(&now, device);
+    process->pid_known = true;
+    process->pid = 101;
+    device->pools[TTS_POOL_DRAM].allocated_bytes = 17;
+    tts_livedelta_of(&before, device, &delta);
+    T_EQ(delta.allocated_bytes[TTS_POOL_DRAM], 7);
+    T_TRUE(delta.allocated_known[TTS_POOL_DRAM]);
+    tts_liveframe_release(&before);
+    tts_liveframe_release(&now);
+}

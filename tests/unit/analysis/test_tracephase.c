@@ -70,6 +70,23 @@ T_TEST(a_trace_buffer_at_the_end_ends_the_capture)
     T_EQ(feed(&phases, sample_of(7, 0, 0, 0), 1, 1), TTS_TRACEPHASE_CAPTURE_START);
 }
 
+T_TEST(l1_that_grows_by_small_buffers_only_is_taken_for_kernels)
+{
+    struct tts_tracephases phases = {0};
+    struct tts_tracesample sample = sample_of(0, 128, 5, 0);
+    sample.large_known = true;
+    sample.large_buffers = 1;
+    T_EQ(feed(&phases, sample, 1, 0), TTS_TRACEPHASE_CAPTURE_START);
+    sample.data_bytes += MB;
+    sample.large_buffers = 2;
+    T_EQ(feed(&phases, sample, 1, 0), TTS_TRACEPHASE_CAPTURE_DATA);
+    sample.data_bytes += MB;
+    T_EQ(feed(&phases, sample, 1, 0), TTS_TRACEPHASE_CAPTURE_KERNELS);
+    sample.data_bytes += MB;
+    sample.large_known = false; /* the sizes are unknown: not taken for kernels */
+    T_EQ(feed(&phases, sample, 1, 0), TTS_TRACEPHASE_CAPTURE_DATA);
+}
+
 T_TEST(a_capture_between_two_samples_is_seen)
 {
     struct tts_tracephases phases = {0};
