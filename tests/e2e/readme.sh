@@ -5,7 +5,7 @@
 
 # The pages in reading order: a page can use the files that an earlier page creates.
 pages=$work/pages.md
-for page in README.md docs/{fit,analyze,devices,track,record}.md; do
+for page in README.md docs/{fit,analyze,live,devices,track,record}.md; do
     cat "$source_dir/$page"
 done >"$pages"
 [ "$(wc -l <"$source_dir/README.md")" -le 180 ] || fail "README.md has more than 180 lines"
@@ -132,12 +132,12 @@ live_region $((0x$serial)) v3 "slot=4242:1610612736:75497472:2097152:0:1048576:1
 run "$ttscope" top --view processes --once
 expect_code 0
 shown=$(awk '/^\$ ttscope top/ { on = 1; next } /^```/ { on = 0 } on { print }' \
-    "$source_dir/README.md")
-[ -n "$shown" ] || fail "README.md shows no processes"
+    "$source_dir/docs/live.md")
+[ -n "$shown" ] || fail "docs/live.md shows no processes"
 expect_out_like "${shown//"(...)"/*}"
 commands=0
 while read -r command; do
-    [[ $command != "ttscope top"* ]] || command+=" -n 1"
+    [[ $command != "ttscope top"* || $command == *"-n 1"* ]] || command+=" -n 1"
     run bash -c "ttscope() { '$ttscope' \"\$@\"; }; $command"
     # doctor reports that the simulated host has no device node.
     case $command in
@@ -146,8 +146,8 @@ while read -r command; do
     esac
     commands=$((commands + 1))
 done < <(awk '/^```sh live$/ { on = 1; next } /^```/ { on = 0 } on { sub(/ *#.*/, ""); print }' \
-    "$source_dir/README.md")
-[ "$commands" -ge 4 ] || fail "README.md has $commands live commands"
+    "$source_dir/README.md" "$source_dir/docs/live.md")
+[ "$commands" -ge 7 ] || fail "README.md and docs/live.md have $commands live commands"
 unset TTSCOPE_ROOT
 
 # The output of a training run, with "(...)" for omitted parts.

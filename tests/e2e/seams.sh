@@ -257,7 +257,7 @@ expect_sentence 'the log covers only the first iteration; SGDMomentum keeps the 
 
 # Four micro-steps, printed with the figures of the last one: no phase contains the gradients.
 log=$source_dir/tests/e2e/analyze/overwritten.log
-missing="$log:16: the program overwrote earlier micro-steps, so the figures are at least 2098.18 MB too low (one set of gradients)"
+missing="$log:16: the program overwrote phases of earlier micro-steps: the figures are at least 2098.18 MB too low (one set of gradients)"
 run "$ttscope" analyze --logs "$log" --device p150
 expect_code 5
 expect_err "ttscope analyze: $missing"

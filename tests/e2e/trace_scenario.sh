@@ -70,10 +70,17 @@ trace 0 = -
 idle 200'
 expect_messages "$begins"
 
-# `ttscope top --view table` beside the replay shows these updates: device, buffers, L1, TRACE and
-# total of each row that differs from the row before. A slow start of top may miss update #0.
-start_replay --set trace_region=160M --step 400 "$examples/trace-inference.txt"
-run env LC_ALL=C.UTF-8 "$ttscope" top --view table --wait --pid "$replay_pid" -i 0.1 -n 20
+# The three commands of the README, and the lines that it shows: device, buffers, L1, TRACE and total
+# of each row that differs from the row before. A slow start of top may miss update #0.
+scenario() { # number of the command
+    awk '/^```sh scenario$/ { on = 1; next } /^```/ { on = 0 } on' "$source_dir/README.md" | sed -n "$1p"
+}
+read -r -a words <<<"$(scenario 2)"
+[ "${words[*]:0:5}" = 'ttscope replay --device n150 --set' ] || fail "README.md has another scenario"
+cd "$source_dir" || exit 1
+start_replay "${words[@]:4}"
+read -r -a words <<<"$(scenario 3)"
+run env LC_ALL=C.UTF-8 "$ttscope" "${words[@]:1}" --wait --pid "$replay_pid" -i 0.1 -n 24
 expect_code 0
 out=$(awk '/^[0-9]+ / { row = "L1 " $5 ", TRACE " $9 ", total " $11 } row != last { print row; last = row }' "$work/out")
 out=${out#'L1 0.00, TRACE 0.00, total 0.00
@@ -81,11 +88,10 @@ out=${out#'L1 0.00, TRACE 0.00, total 0.00
 expect_out 'L1 5.00, TRACE 128.00, total 133.00
 L1 45.00, TRACE 128.00, total 173.00
 L1 48.00, TRACE 128.00, total 176.00'
-out=$(grep '^Update #' "$work/out" | sed 's/#[0-9]*/#N/; s/ (device [0-9]*)//' | uniq | grep '←')
-expect_out 'Update #N:   TRACE: 128 MB,  L1: 5 MB    ← Trace buffer allocated!
-Update #N:   TRACE: 128 MB,  L1: 45 MB   ← Data buffers allocated!
-Update #N:   TRACE: 128 MB,  L1: 48 MB   ← Kernels loaded!
-Update #N:   TRACE: 128 MB,  L1: 48 MB   ← Steady state (execution)'
+out=$(grep '^Update #.*←' "$work/out" | sed 's/#[0-9]*/#N/; s/ (device [0-9]*)//' | uniq)
+shown=$(grep '^Update #' README.md | sed 's/#[0-9]*/#N/')
+[ -n "$shown" ] || fail "README.md shows no updates"
+expect_out "$shown"
 out=$(grep '^(Δ)' "$work/out" | grep -F 128.00)
 expect_out '(Δ)      +2          +0.00 MB        +5.00 MB        +0.00 MB       +128.00 MB      +133.00 MB'
 kill -TERM "$replay_pid"
@@ -93,10 +99,10 @@ wait "$replay_pid"
 wait "$watch_pid"
 
 # `ttscope serve` prints the published lines of the capture, and no line for the 200 executions.
-# A build without the server leaves this part out.
 watch_with_server() {
     local server
-    LC_ALL=C.UTF-8 "$ttscope" serve --socket "$work/server" >"$work/serve.out" 2>"$work/serve.err" &
+    read -r -a words <<<"$(scenario 1)"
+    LC_ALL=C.UTF-8 "$ttscope" "${words[@]:1}" --socket "$work/server" >"$work/serve.out" 2>"$work/serve.err" &
     server=$!
     wait_for_text "$work/serve.out" 'Listening on'
     start_replay --set trace_region=160M --step 20 "$examples/trace-inference.txt"
@@ -128,7 +134,7 @@ wait_for_text() { # file, text
     fail "$1 never has: $2"
 }
 
-"$ttscope" serve -h >/dev/null 2>&1 && watch_with_server
+watch_with_server
 
 # The order of the runtime: the trace is allocated at the end of the capture, in DRAM without a
 # trace region. (The device takes whole pages in each bank.)

@@ -338,10 +338,10 @@ static int say_no_line(const struct explain_text *text, uint64_t line)
 {
     char near[96] = "";
     if (text->before > 0 && text->after > 0)
-        snprintf(near, sizeof near, ": the next ones begin in lines %" PRIu64 " and %" PRIu64,
+        snprintf(near, sizeof near, ": the nearest ones begin in lines %" PRIu64 " and %" PRIu64,
                  text->before, text->after);
     else if (text->before > 0 || text->after > 0)
-        snprintf(near, sizeof near, ": the next one begins in line %" PRIu64,
+        snprintf(near, sizeof near, ": the nearest one begins in line %" PRIu64,
                  text->before > 0 ? text->before : text->after);
     tts_message(command, "no failure message begins in line %" PRIu64 "%s", line, near);
     return TTS_EXIT_BAD_NEWS;

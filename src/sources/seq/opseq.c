@@ -210,8 +210,8 @@ static const char *const shape_usage[] = {
     [TTS_SHAPE_CUT] = "'ok' or 'E'",
     [TTS_SHAPE_STATS] = "'TOTAL ALLOCATED FREE LARGEST'",
     [TTS_SHAPE_LOWEST] = "'ADDR' or 'none'",
-    [TTS_SHAPE_STALE] = "'REPORTED TRUE', each an address or 'none'",
-    [TTS_SHAPE_HASH] = "'N HASH', 16 hex digits",
+    [TTS_SHAPE_STALE] = "'REPORTED TRUE' (each is an address or 'none')",
+    [TTS_SHAPE_HASH] = "'N HASH' (HASH has 16 hex digits)",
 };
 
 static const char pool_usage[] =

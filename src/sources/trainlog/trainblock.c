@@ -440,13 +440,13 @@ static void note_overwritten(struct tts_run *run, uint64_t line)
     char mb[TTS_NUMBER_MB_MAX];
     if (run->missing.is_known)
         tts_trainblock_note(run, line,
-                            "the program overwrote earlier micro-steps, so the figures are at "
-                            "least %s MB too low (one set of gradients)",
+                            "the program overwrote phases of earlier micro-steps: the figures "
+                            "are at least %s MB too low (one set of gradients)",
                             tts_number_format_mb(mb, run->missing.bytes, false));
     else
         tts_trainblock_note(run, line,
-                            "the program overwrote earlier micro-steps, so the figures do not "
-                            "include the gradients of these steps");
+                            "the program overwrote phases of earlier micro-steps: the figures "
+                            "do not include the gradients of these micro-steps");
 }
 
 /* Marks a block whose phases were overwritten. In a complete log the first backward pass

@@ -145,8 +145,9 @@ static void print_clash_holders(const struct tts_failholders *holders, FILE *out
     tts_table_init(&table, clash_columns, sizeof clash_columns / sizeof clash_columns[0], NULL);
     tts_say(out, 0,
             "%zu L1 buffer%s below address %" PRIu64
-            ", where the %s buffers end; the columns at the right apply if a buffer and all "
-            "lower buffers are freed:",
+            ", where the %s buffers end. 'L1 then from' is the lowest L1 address after the "
+            "buffer of the row and all rows above are freed; 'enough' says whether this makes "
+            "room:",
             holders->below_count, holders->below_count == 1 ? " begins" : "s begin",
             holders->msg.value[TTS_FAILMSG_END],
             holders->msg.family == TTS_FAILMSG_DFB ? "dataflow" : "circular");

@@ -200,10 +200,10 @@ static void say_optimizer_source(FILE *out, const struct tts_run_text_options *o
     if (!mem->optimizer.expected.is_known && mem->model.expected.is_known) {
         tts_safe_text(logged, sizeof logged, run->run->optimizer, sizeof run->run->optimizer);
         tts_say(out, 2, "expected size: unknown, because the log names %s%s; give --optimizer",
-                logged[0] ? logged : "none",
-                mem->optimizer_kind == TTS_TRAIN_SGD && logged[0]
-                    ? " but not its momentum"
-                    : ", whose state size is unknown");
+                logged[0] ? logged : "no optimizer",
+                mem->optimizer_kind == TTS_TRAIN_SGD && logged[0] ? " but not its momentum"
+                : logged[0] ? ", whose state size is unknown"
+                            : "");
         return;
     }
     if (!mem->optimizer.expected.is_known) {
@@ -606,10 +606,12 @@ static void put_remedies(const struct tts_run_text_options *options,
     if (has_activations)
         tts_grouped_mb(mb, mem->activations.bytes);
     fputs("  what can help:\n", out);
-    tts_say(out, 2,
-            "- recompute activations (runner_type: memory_efficient): reduces the activations "
-            "that a forward pass keeps%s%s%s",
-            has_activations ? ", here " : "", mb, has_activations ? TTS_SAY_GLUE "MB" : "");
+    tts_say(
+        out, 2,
+        "- recompute activations (runner_type: memory_efficient): a forward pass keeps fewer "
+        "activations%s%s%s",
+        has_activations ? "; in this run it kept up to " : "", mb,
+        has_activations ? TTS_SAY_GLUE "MB" : "");
     tts_say(out, 2, "- a smaller batch: reduces the activations");
     tts_say(out, 2,
             "- %sgradient accumulation: the same batch in smaller steps; reduces the "

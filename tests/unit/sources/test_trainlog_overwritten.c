@@ -27,7 +27,7 @@ static void expect_overwritten(const char *text, int64_t missing)
     T_TRUE(runs[0].is_overwritten && runs[0].is_at_least);
     T_EQ(runs[0].missing.is_known, missing > 0);
     T_EQ(runs[0].missing.bytes, missing);
-    T_TRUE(is_noted("the program overwrote earlier micro-steps, so "));
+    T_TRUE(is_noted("the program overwrote phases of earlier micro-steps: "));
 }
 
 static void expect_kept(const char *text)
