@@ -166,8 +166,8 @@ static void set_unreadable(struct tts_livedevice *device, const struct tts_seenr
         return;
     case TTS_SEENREGION_UNKNOWN_VERSION:
         snprintf(out, size,
-                 "cannot read the region: ttscope does not know version %" PRIu32
-                 " with %" PRIu64 " bytes",
+                 "the file has an unknown layout (version %" PRIu32 ", %" PRIu64
+                 " bytes): a newer ttscope may know this layout",
                  region->version, region->file_bytes);
         return;
     case TTS_SEENREGION_CORRUPT:

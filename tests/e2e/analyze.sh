@@ -101,7 +101,7 @@ done
 expect_out_like '  does not fit: 15,666.65 MB of 12,288.00 MB, 3,378.65 MB too much
 '
 expect_count 1 '- recompute activations (runner_type: memory_efficient)'
-expect_out_like 'here 9,636.02 MB'
+expect_out_like 'in this run it kept up to 9,636.02 MB'
 expect_count 1 '- a smaller batch: '
 expect_count 1 '- gradient accumulation: '
 expect_out_like '

@@ -66,7 +66,7 @@ expect_jq '[.forward_passes, (.activations_bytes / 10485.76 | round), (.activati
 json "$logs/cut.log" no_such.log
 expect_code 5
 expect_jq '[.cut, .fits, .final_dram_bytes, .peak_at_least]' '[true,null,null,true]'
-expect_err_like "cut.log:2: the summary is cut off after line 15"
+expect_err_like "cut.log:2: the memory summary that begins here is incomplete: it ends after line 15"
 expect_jq '.logs | map(.runs, (.problem | type))' '[1,"null",0,"string"]'
 expect_jq '.logs[1].problem' '"cannot read '"'no_such.log'"': no such file or directory"'
 json "$logs/one_run.log" "$logs/no_summary.log"

@@ -134,7 +134,7 @@ refuses() { # text
     run "$ttscope" clean --yes
     expect_code 4
     expect_out ""
-    expect_err_like "ttscope clean: region 7 is not cleaned: $1"
+    expect_err_like "ttscope clean: the memory region of device 7 is not cleaned: $1"
     cmp -s "$region" "$work/before" || fail "wanted the region unchanged"
 }
 make_host refs=1 "$dead"
@@ -146,7 +146,7 @@ make_host refs=1 "$own"
 ln -s "/proc/$live" "$TTSCOPE_ROOT/proc/$live"
 [ "$(id -u)" -eq 0 ] || refuses "process $live may be the owner of an entry"
 make_host version=9 "$dead"
-refuses "cannot read the region: ttscope does not know version 9 with 8576 bytes"
+refuses "the file has an unknown layout (version 9, 8576 bytes): a newer ttscope may know this layout"
 make_host total=-1:0:0:0:0
 refuses "the memory region is damaged: the counters exceed the memory of any device"
 rm -r "$TTSCOPE_ROOT/sys/class"

@@ -10,7 +10,7 @@ expect_none() { # name
     expect_code 1
     expect_out ''
     expect_err_like "no failure message found in $1"
-    expect_err_like "looked for messages of the runtime about out of memory, circular buffers, traces"
+    expect_err_like "ttscope knows the runtime's messages about memory that is full, circular buffers, traces"
 }
 
 # ---- no failure ----

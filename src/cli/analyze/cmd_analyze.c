@@ -573,8 +573,10 @@ static void say_run_notes(struct analyze *analyze, const struct tts_named_run *r
     if (what->notes_in_all > what->note_count)
         analyze->notes_said += what->notes_in_all - what->note_count;
     if (what->is_cut && what->end_line > 0 && may_say(analyze))
-        tts_message(command, "%s%s: the summary is cut off after line %" PRIu64, path,
-                    line_words(line, what->line), what->end_line);
+        tts_message(command,
+                    "%s%s: the memory summary that begins here is incomplete: it ends after "
+                    "line %" PRIu64,
+                    path, line_words(line, what->line), what->end_line);
     analyze->is_partial |= what->notes_in_all > 0 || what->is_cut || what->is_at_least;
 }
 

@@ -91,7 +91,8 @@ static void print_clean_problems(const struct clean_work *work)
         char why[TTS_CLEANWHY_TEXT_MAX];
         tts_cleanwhy_text(at, why);
         if (at->why != TTS_CLEANWHY_NONE)
-            tts_message(command, "region %" PRIu64 " is not cleaned: %s", at->region->id, why);
+            tts_message(command, "the memory region of device %" PRIu64 " is not cleaned: %s",
+                        at->region->id, why);
         else if (tts_cleanresult_state(&work->result, r) == TTS_CLEANSTATE_FAILED)
             tts_message(command, "%s", work->done[r].err.text);
     }

@@ -190,10 +190,14 @@ static bool say_run(const char *path, const struct tts_run *run)
                     run->notes_in_all - run->note_count,
                     run->notes_in_all - run->note_count == 1 ? " is" : "s are");
     if (run->is_cut && run->notes_in_all == 0 && run->end_line == 0)
-        tts_message_at(command, path, run->line, "the summary is cut off");
+        tts_message_at(command, path, run->line,
+                       "the memory summary that begins here is incomplete");
     else if (run->is_cut && run->notes_in_all == 0)
-        tts_message(command, "%s:%" PRIu64 ": the summary is cut off after line %" PRIu64,
-                    tts_message_path(path), run->line, run->end_line);
+        tts_message(
+            command,
+            "%s:%" PRIu64
+            ": the memory summary that begins here is incomplete: it ends after line %" PRIu64,
+            tts_message_path(path), run->line, run->end_line);
     return run->is_cut || run->notes_in_all > 0;
 }
 

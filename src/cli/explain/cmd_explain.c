@@ -338,8 +338,9 @@ static int say_no_line(const struct explain_text *text, uint64_t line)
 {
     char near[96] = "";
     if (text->before > 0 && text->after > 0)
-        snprintf(near, sizeof near, ": the nearest ones begin in lines %" PRIu64 " and %" PRIu64,
-                 text->before, text->after);
+        snprintf(near, sizeof near,
+                 ": the nearest ones begin in lines %" PRIu64 " and %" PRIu64, text->before,
+                 text->after);
     else if (text->before > 0 || text->after > 0)
         snprintf(near, sizeof near, ": the nearest one begins in line %" PRIu64,
                  text->before > 0 ? text->before : text->after);
@@ -366,9 +367,10 @@ static int say_nothing_found(const struct explain_text *text)
                     more);
     else
         tts_message(command, "no failure message found in the text%s", more);
-    tts_message(command, "looked for messages of the runtime about out of memory, circular "
-                         "buffers, traces and the kernel-config ring, with their numbers "
-                         "(see 'ttscope help explain')");
+    tts_message(command,
+                "ttscope knows the runtime's messages about memory that is full, circular "
+                "buffers, traces and the kernel-config ring; give the whole message, with "
+                "its numbers (see 'ttscope help explain')");
     return TTS_EXIT_BAD_NEWS;
 }
 

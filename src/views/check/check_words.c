@@ -34,8 +34,10 @@ struct tts_run_note tts_check_note(const struct tts_run *run, size_t idx)
     if (idx < run->note_count)
         return run->notes[idx];
     if (run->is_cut && run->end_line > 0)
-        snprintf(note.text, sizeof note.text, "the summary is cut off after line %" PRIu64,
-                 run->end_line);
+        snprintf(
+            note.text, sizeof note.text,
+            "the memory summary that begins here is incomplete: it ends after line %" PRIu64,
+            run->end_line);
     else
         snprintf(note.text, sizeof note.text, "part of the run is missing");
     return note;

@@ -20,8 +20,8 @@ static void say_unreadable(const struct tts_seenregion *region, char out[TTS_CLE
                  region->owner_uid);
     else if (region->state == TTS_SEENREGION_UNKNOWN_VERSION)
         snprintf(out, TTS_CLEANWHY_TEXT_MAX,
-                 "cannot read the region: ttscope does not know version %" PRIu32
-                 " with %" PRIu64 " bytes",
+                 "the file has an unknown layout (version %" PRIu32 ", %" PRIu64
+                 " bytes): a newer ttscope may know this layout",
                  region->version, region->file_bytes);
     else if (region->state == TTS_SEENREGION_CORRUPT)
         snprintf(out, TTS_CLEANWHY_TEXT_MAX,

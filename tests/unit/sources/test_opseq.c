@@ -191,16 +191,17 @@ T_TEST(a_bad_result_is_told_the_shape)
     expect_error("s =", TTS_E_SYNTAX, 3,
                  "expected 'TOTAL ALLOCATED FREE LARGEST' after 's ... =', got nothing");
     expect_error("m = 1", TTS_E_SYNTAX, 5,
-                 "expected 'N HASH', 16 hex digits after 'm ... =', got only 1 word");
+                 "expected 'N HASH' (HASH has 16 hex digits) after 'm ... =', got only 1 word");
     expect_error("l = nobody", TTS_E_SYNTAX, 4,
                  "expected 'ADDR' or 'none' after 'l ... =', got 'nobody'");
     expect_error("q = 1", TTS_E_SYNTAX, 5,
-                 "expected 'REPORTED TRUE', each an address or 'none' after 'q ... =', got "
+                 "expected 'REPORTED TRUE' (each is an address or 'none') after 'q ... =', got "
                  "only 1 word");
     expect_error("m = 1 12345", TTS_E_SYNTAX, 6,
-                 "expected 'N HASH', 16 hex digits after 'm ... =', got '12345'");
-    expect_error("m = 1 g000000000000000", TTS_E_SYNTAX, 6,
-                 "expected 'N HASH', 16 hex digits after 'm ... =', got 'g000000000000000'");
+                 "expected 'N HASH' (HASH has 16 hex digits) after 'm ... =', got '12345'");
+    expect_error(
+        "m = 1 g000000000000000", TTS_E_SYNTAX, 6,
+        "expected 'N HASH' (HASH has 16 hex digits) after 'm ... =', got 'g000000000000000'");
     expect_error("d 1 = 5", TTS_E_SYNTAX, 0,
                  "operation 'd ADDR' has no result, but the line has a '='");
     expect_error("a 1 1 0 = 99999999999999999999", TTS_E_RANGE, 10,
