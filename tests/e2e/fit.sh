@@ -119,7 +119,7 @@ expect_out_like '  only the first 16 iterations were checked: SGD replaces its b
 # The help page and docs/fit.md name the number of iterations that the program runs at most.
 most=$(sed -n 's/.*TTS_ITERATIONS_MAX = \([0-9]*\).*/\1/p' "$source_dir/src/runtime/workload.h")
 run "$ttscope" help fit
-expect_sentence "stops when an iteration repeats the one before, or after $most iterations."
+expect_sentence "stops when an iteration makes the same allocations as the iteration before, or after $most iterations."
 grep -q "until one repeats the one before, at most $most" "$source_dir/docs/fit.md" ||
     fail "wanted docs/fit.md to say that $most iterations are run at most"
 
