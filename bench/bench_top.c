@@ -1,5 +1,6 @@
-/* Measures `ttscope top` on a host of files: 32 devices, 64 processes that hold memory on all
- * of them. Usage: bench_top [TTSCOPE]. The files are made in $TMPDIR (/tmp) and removed.
+/* Measures `ttscope top` on two hosts of files with 32 devices and 64 processes: on the first,
+ * each process holds memory on every device; on the second, on one device. Usage: bench_top
+ * [TTSCOPE]. The files are made in $TMPDIR (/tmp) and removed.
  *
  * One frame: wall time of `ttscope top --once`, beside `ttscope version` and `cat` of the same
  * files in the same run. A refresh: processor time of one more refresh. Memory: RssAnon of a
@@ -77,7 +78,8 @@ TTS_PRINTF(2, 3) static void write_host_text(const char *name, const char *forma
     write_host_file(name, text, (size_t)size);
 }
 
-static void make_device(uint32_t node)
+/* Makes a device with the memory of `count` processes. */
+static void make_device(uint32_t node, uint32_t count)
 {
     char name[128], pids[PROCESSES * 8] = "";
     struct region_image image;
@@ -86,18 +88,19 @@ static void make_device(uint32_t node)
     if (!region_image_init(&image, "v3", id))
         stop("cannot make a region");
     region_image_put32(&image, REGION_IMAGE_LOGICAL, node);
-    region_image_put32(&image, REGION_IMAGE_REFERENCES, PROCESSES);
+    region_image_put32(&image, REGION_IMAGE_REFERENCES, count);
     region_image_put64(&image, REGION_IMAGE_TIME, UPDATE_NS);
-    for (uint32_t i = 0; i < PROCESSES; i++) {
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t pid = FIRST_PID + (node * count + i) % PROCESSES;
         struct region_image_slot slot = {
-            .pid = FIRST_PID + (int32_t)i,
+            .pid = (int32_t)pid,
             .bytes = {(i + 1) * UINT64_C(1048576), i * UINT64_C(2048), 64, 0, 512, 0},
             .time_ns = UPDATE_NS,
             .name = "python3"};
         region_image_put_slot(&image, i, &slot);
         for (int counter = 0; counter < REGION_IMAGE_COUNTERS; counter++)
             totals[counter] += slot.bytes[counter];
-        snprintf(pids + strlen(pids), sizeof pids - strlen(pids), "%u\n", FIRST_PID + i);
+        snprintf(pids + strlen(pids), sizeof pids - strlen(pids), "%u\n", pid);
     }
     region_image_put_totals(&image, totals);
     snprintf(name, sizeof name, "dev/shm/tt_device_%" PRIu64 "_memory", id);
@@ -124,17 +127,18 @@ static void make_process(uint32_t pid)
     write_host_text(name, "python3%ctrain.py", 0);
 }
 
-static void make_host(void)
+static void make_host(uint32_t processes_per_device)
 {
     const char *tmp = getenv("TMPDIR");
     snprintf(root, sizeof root, "%s/bench_top.XXXXXX", tmp ? tmp : "/tmp");
     if (!mkdtemp(root))
         stop("cannot make a directory in $TMPDIR");
     files[0] = (char *)"/bin/cat";
+    file_count = 1;
     write_host_text("sys/module/tenstorrent/version", "2.10.0\n");
     write_host_text("proc/stat", "btime 1700000000\n");
     for (uint32_t node = 0; node < DEVICES; node++)
-        make_device(node);
+        make_device(node, processes_per_device);
     for (uint32_t i = 0; i < PROCESSES; i++)
         make_process(FIRST_PID + i);
     files[file_count] = NULL;
@@ -299,24 +303,17 @@ static void run_part(const char *name)
     fclose(refresh.out);
 }
 
-int main(int argc, char **argv)
+static void measure_host(char *program, uint32_t processes_per_device)
 {
-    char program[PATH_MAX];
-    if (argc == 3 && strcmp(argv[1], "--budget") == 0) {
-        make_host();
-        run_part(argv[2]);
-        remove_host();
-        return 0;
-    }
-    snprintf(program, sizeof program, "%s", argc > 1 ? argv[1] : "build/bench/bin/ttscope");
-    make_host();
     char *version[] = {program, (char *)"version", NULL};
     char *once[] = {program, (char *)"top", (char *)"--once", NULL};
     char *once_json[] = {program, (char *)"top", (char *)"--once", (char *)"--json", NULL};
+    make_host(processes_per_device);
     double start_ms = wall_of(version), cat_ms = wall_of(files);
     double once_ms = wall_of(once), json_ms = wall_of(once_json);
-    printf("host                 %d devices, %d processes, %zu files\n", DEVICES, PROCESSES,
-           file_count - 1);
+    printf("host                 %d devices, %d processes, %u of them on each device, %zu "
+           "files\n",
+           DEVICES, PROCESSES, processes_per_device, file_count - 1);
     printf("version              %8.2f ms\n", start_ms);
     printf("cat                  %8.2f ms, the same files\n", cat_ms);
     printf("top_once             %8.2f ms: %.1f x version, %.1f x cat, %.2f ms beyond start-up "
@@ -328,5 +325,19 @@ int main(int argc, char **argv)
     print_refresh(program, "processes");
     print_memory(program);
     remove_host();
+}
+
+int main(int argc, char **argv)
+{
+    char program[PATH_MAX];
+    if (argc == 3 && strcmp(argv[1], "--budget") == 0) {
+        make_host(PROCESSES);
+        run_part(argv[2]);
+        remove_host();
+        return 0;
+    }
+    snprintf(program, sizeof program, "%s", argc > 1 ? argv[1] : "build/bench/bin/ttscope");
+    measure_host(program, PROCESSES);
+    measure_host(program, PROCESSES / DEVICES);
     return 0;
 }
