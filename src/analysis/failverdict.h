@@ -65,7 +65,8 @@ struct tts_failverdict {
 
     bool has_arch;
     enum tts_arch arch;
-    /* Circular buffers: the bases that explain their end, the best first. */
+    /* Circular buffers: candidates for their first address, computed from the end address in
+     * the message. The best candidate comes first. */
     struct tts_l1_base bases[TTS_FAILBASES_MAX];
     size_t base_count;
     bool has_base;    /* one base is clearly the best, or the log states it */

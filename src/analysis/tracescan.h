@@ -1,5 +1,6 @@
-/* tracescan.h: finds the phases of traces (tracephase.h) in a file of events. All devices are
- * added up. A file has no events about the code of kernels, so the code in L1 is unknown.
+/* tracescan.h: finds the phases of traces (tracephase.h) in a file of events. The memory of
+ * all devices is added up. A file has no events about the code of kernels, so the size of the
+ * code in L1 is unknown.
  *
  * Plain data that begins as zeros. One thread at a time. Cost: constant for each item. */
 #pragma once

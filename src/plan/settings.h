@@ -26,8 +26,8 @@ extern const struct tts_words tts_words_recipes;
  * nearest word ("did you mean 'y'?"), or all of them ("expected y or z"). */
 TTS_NODISCARD enum tts_status tts_words_find(const struct tts_words *words, const char *text,
                                              uint64_t *out, struct tts_error *err);
-/* Like tts_words_find(), but every letter counts, as in the files, and err is a whole message:
- * "unknown runner 'x', did you mean 'y'?". */
+/* Like tts_words_find(), but for words of configuration files: case, dashes and underscores
+ * count, and err is a whole message: "unknown runner 'x', did you mean 'y'?". */
 TTS_NODISCARD enum tts_status tts_words_find_exact(const struct tts_words *words,
                                                    const char *text, uint64_t *out,
                                                    struct tts_error *err);

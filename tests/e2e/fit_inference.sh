@@ -117,7 +117,7 @@ expect_out_like "context 131072 tokens in blocks of 32, prefill in chunks of 204
 expect_out_like "
 fits n150: 6624.96 MB of 12254.03 MB
 "
-expect_sentence "counted: weights, cache and the prefill of one chunk of 2048 tokens (the default; '--prefill N' changes it) not counted: if all 131072 tokens were prefilled at once, the activations would need up to 8199.83 MB instead of 135.83 MB; the total of up to 14688.96 MB may not fit"
+expect_sentence "counted: weights, KV cache and the prefill of one chunk of 2048 tokens (the default; '--prefill N' changes it) not counted: if all 131072 tokens were prefilled at once, the activations would need up to 8199.83 MB instead of 135.83 MB; the total of up to 14688.96 MB may not fit"
 [[ $out != *warning* ]] || fail "wanted no warning: half of it is free"
 fit "$data/llama-1b.json" --json
 expect_code 0

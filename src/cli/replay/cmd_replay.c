@@ -57,7 +57,7 @@ static const struct tts_option options_table[] = {
     {"step", 0, TTS_OPTION_NUMBER, AT(step_ms), "MS", "milliseconds for each step (default: 0)",
      .max = DAY_S * 1000, .needs = "publish"},
     {"hold", 0, TTS_OPTION_NUMBER, AT(hold_s), "SECONDS",
-     "seconds to stay published after the end (default: until Ctrl-C)", .max = DAY_S,
+     "publish the memory this long after the end (default: until Ctrl-C)", .max = DAY_S,
      .needs = "publish"},
     {"pool", 0, TTS_OPTION_TEXT, AT(map_pool), "POOL", .help = "the pool that the map shows",
      .needs = "map"},

@@ -37,16 +37,16 @@ static enum tts_status take_uid(void *target, const char *text, struct tts_error
     struct allowed_uids *allowed = target;
     uint64_t uid;
     if (tts_number_parse(text, strlen(text), &uid) != TTS_OK || uid >= UINT32_MAX)
-        return tts_error_set(err, TTS_E_SYNTAX, "expected the number of a user, such as 1000");
+        return tts_error_set(err, TTS_E_SYNTAX, "expected a user id, such as 1000");
     if (allowed->count == UIDS_MAX)
-        return tts_error_set(err, TTS_E_FULL, "expected at most %d users", UIDS_MAX);
+        return tts_error_set(err, TTS_E_FULL, "at most %d users can be allowed", UIDS_MAX);
     allowed->uids[allowed->count++] = (uint32_t)uid;
     return TTS_OK;
 }
 
 static const struct tts_option serve_table[] = {
     {"socket", 's', TTS_OPTION_TEXT, offsetof(struct serve_options, socket_path), "PATH",
-     .help = "listen here (default: " SOCKET_PATH ")"},
+     .help = "listen at this path (default: " SOCKET_PATH ")"},
     {"quiet", 'q', TTS_OPTION_FLAG, offsetof(struct serve_options, is_quiet),
      .help = "print no line for each event"},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct serve_options, is_json),
@@ -54,7 +54,7 @@ static const struct tts_option serve_table[] = {
     {"record", 0, TTS_OPTION_TEXT, offsetof(struct serve_options, record_dir), "DIR",
      .help = "write a recording of each process to this directory"},
     {"allow-uid", 0, TTS_OPTION_OTHER, offsetof(struct serve_options, allowed), "UID",
-     "also hear programs of this user; may be repeated", .take = take_uid},
+     "also accept programs of this user; may be repeated", .take = take_uid},
     {0},
 };
 
@@ -107,7 +107,10 @@ static void keep_connections(const struct tts_job *job, struct tts_server *serve
                     "closed: process %ld keeps them open until the programs end",
                     peers, peers == 1 ? "" : "s", (long)pid);
     else
-        tts_message(job->command, "cannot keep %" PRIu64 " connections open", peers);
+        tts_message(job->command,
+                    "cannot start a process that keeps the connections open: SIGPIPE may kill "
+                    "%" PRIu64 " connected program%s",
+                    peers, peers == 1 ? "" : "s");
 }
 
 static int serve_clients(struct tts_job *job, const struct tts_server_config *config)

@@ -53,8 +53,10 @@ struct tts_serverevent {
     uint64_t size_bytes;
     uint64_t time_ns;    /* since 1970 */
     uint32_t references; /* of the buffer after the event; 1 for a new one, 0: it is gone */
-    uint64_t live_bytes; /* CB_*, KERNEL_*: all of the device after the event */
-    uint64_t buffers;    /* see DEATH and LOST */
+    /* CB_*, KERNEL_*: bytes of all circular buffers, or of all kernels, of the device after the
+     * event */
+    uint64_t live_bytes;
+    uint64_t buffers; /* see DEATH and LOST */
 };
 
 /* Receives each event, in the order in which the server sees them. The function must not block

@@ -862,7 +862,7 @@ static enum tts_status open_node_array(struct tts_graph *graph, struct tts_error
     struct tts_jsonpull_token token;
     enum tts_status status = tts_jsonpull_next(graph->json, &token, err);
     if (status == TTS_OK && token.kind != TTS_JSONPULL_ARRAY)
-        return refuse_graph(graph, "\"graph\" is not an array", err);
+        return refuse_graph(graph, "the key 'graph' of the report is not an array", err);
     return status;
 }
 
@@ -881,7 +881,7 @@ static enum tts_status read_report_head(struct tts_graph *graph, struct tts_erro
         if (status != TTS_OK)
             return status;
         if (token.kind == TTS_JSONPULL_OBJECT_END)
-            return refuse_graph(graph, "the report has no \"graph\"", err);
+            return refuse_graph(graph, "the report has no key 'graph'", err);
         if (is_report_key(&token, "graph"))
             return open_node_array(graph, err);
         status = is_report_key(&token, "devices") ? read_report_devices(graph, err)

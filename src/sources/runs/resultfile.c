@@ -631,7 +631,8 @@ static enum tts_status read_result_document(struct result_reader *r)
     if (status == TTS_OK)
         status = pull_token(r, &token);
     if (status == TTS_OK && token.kind != TTS_JSONPULL_OBJECT)
-        return tts_error_set(r->err, TTS_E_INVALID, "is not a result of ttscope (--json)");
+        return tts_error_set(r->err, TTS_E_INVALID,
+                             "is not a result that ttscope wrote with --json");
     while (status == TTS_OK) {
         status = read_result_key(r, key);
         if (status == TTS_OK && key[0] == '\0')
@@ -659,7 +660,8 @@ static bool is_our_schema(const char *schema)
 static enum tts_status check_result_schema(const struct result_reader *r)
 {
     if (!is_our_schema(r->schema))
-        return tts_error_set(r->err, TTS_E_INVALID, "is not a result of ttscope (--json)");
+        return tts_error_set(r->err, TTS_E_INVALID,
+                             "is not a result that ttscope wrote with --json");
     if (!r->has_version)
         return tts_error_set(r->err, TTS_E_INVALID,
                              "cannot read the version of the schema '%.40s'", r->schema);

@@ -628,8 +628,11 @@ static enum tts_status parse_devseq_options(struct tts_scan *scan, struct tts_de
         int option = find_listed_word(name, devseq_option_names, TTS_DEVSEQ_OPTIONS);
         if (option < 0 || !(form->options & 1u << option))
             return fail_unknown_option(scan, form, word, name);
-        if (seen & 1u << option)
-            return fail_word(scan, word, "each option at most once");
+        if (seen & 1u << option) {
+            tts_error_set(scan->err, TTS_E_SYNTAX, "option '%s' is given twice",
+                          devseq_option_names[option]);
+            return tts_scan_at(scan, word, TTS_E_SYNTAX);
+        }
         enum tts_status status =
             parse_option_value(scan, (enum tts_devseq_option)option, value, out);
         if (status != TTS_OK)
@@ -772,7 +775,10 @@ static enum tts_status parse_devseq_result(struct tts_scan *scan, struct tts_dev
     struct tts_word word;
     switch ((enum tts_devseq_shape)form->shape) {
     case TTS_DEVSEQ_SAYS_NOTHING:
-        return fail_word(scan, tts_scan_word(scan), "no result for this statement");
+        tts_error_set(scan->err, TTS_E_SYNTAX,
+                      "a statement '%s' has no result: remove '=' and the words after '='",
+                      form->verb);
+        return tts_scan_at(scan, tts_scan_word(scan), TTS_E_SYNTAX);
     case TTS_DEVSEQ_SAYS_ADDRESS:
         return parse_address_result(scan, result);
     case TTS_DEVSEQ_SAYS_PLACE:

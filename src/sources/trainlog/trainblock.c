@@ -541,7 +541,9 @@ static enum tts_status add_block_phase(struct tts_trainblock *block, struct tts_
         return TTS_OK;
     if (count == PHASES_MAX || !has_room) {
         block->is_full = true;
-        tts_trainblock_note(&block->run, number, "too many phases: later phases are ignored");
+        tts_trainblock_note(&block->run, number,
+                            "too many phases: only the first %zu phases of the run are read",
+                            count);
         return TTS_OK;
     }
     struct tts_run_phase *phases =

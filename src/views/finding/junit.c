@@ -29,7 +29,8 @@ enum tts_status tts_junit_begin(struct tts_junit *junit, FILE *out, const char *
 {
     *junit = (struct tts_junit){.out = out, .suite = suite, .cases = tmpfile()};
     if (!junit->cases)
-        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot make a temporary file");
+        return tts_error_set_errno(err, TTS_E_IO, errno,
+                                   "cannot make a temporary file in /tmp for the JUnit report");
     put_junit_suite(junit);
     /* A schema requires at least one property. */
     fprintf(out, "  <properties>\n    <property name=\"ttscope\" value=\"%s\"/>\n",

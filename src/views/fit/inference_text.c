@@ -143,7 +143,8 @@ static void print_inference_bound(const struct tts_inference_answer *answer, FIL
     uint64_t chunk = tts_inference_prefill(config);
     char total[TTS_NUMBER_MB_MAX], activations[TTS_NUMBER_MB_MAX], one[TTS_NUMBER_MB_MAX];
     tts_say(out, 2,
-            "counted: weights, cache and the prefill of one chunk of %" PRIu64 " tokens (%s)",
+            "counted: weights, KV cache and the prefill of one chunk of %" PRIu64
+            " tokens (%s)",
             chunk,
             config->prefill > 0       ? "set by '--prefill'"
             : chunk == config->length ? "the whole context; by default a chunk has at most 2048"

@@ -299,12 +299,12 @@ T_TEST(a_run_of_which_something_is_missing_is_at_least_that)
 T_TEST(what_is_no_result_is_refused)
 {
     refused("", TTS_E_SYNTAX, 1, "the JSON ends too early: expected a value");
-    refused("[]", TTS_E_INVALID, 0, "is not a result of ttscope (--json)");
-    refused("{}", TTS_E_INVALID, 0, "is not a result of ttscope (--json)");
+    refused("[]", TTS_E_INVALID, 0, "is not a result that ttscope wrote with --json");
+    refused("{}", TTS_E_INVALID, 0, "is not a result that ttscope wrote with --json");
     refused("{\"schema\": \"ttscope.fit\"}", TTS_E_INVALID, 0,
-            "is not a result of ttscope (--json)");
+            "is not a result that ttscope wrote with --json");
     refused("{\"schema\": {\"name\": \"other.fit\"}, \"phases\": [{}]}", TTS_E_INVALID, 0,
-            "is not a result of ttscope (--json)");
+            "is not a result that ttscope wrote with --json");
     refused("{\"schema\": {\"name\": \"ttscope.fit\", \"version\": 2}, \"phases\": [{}]}",
             TTS_E_INVALID, 0,
             "has version 2 of schema 'ttscope.fit', but this ttscope reads versions up to 1");

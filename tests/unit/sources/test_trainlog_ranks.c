@@ -321,8 +321,12 @@ static size_t count_phases(const char *path, size_t *cut, uint64_t *notes)
         most = run->phase_count > most ? run->phase_count : most;
         *cut += run->is_cut;
         *notes += run->notes_in_all;
+        char note[96];
+        snprintf(note, sizeof note,
+                 "too many phases: only the first %zu phases of the run are read",
+                 run->phase_count);
         if (run->is_cut && run->notes_in_all > 0)
-            T_STR_EQ(run->notes[0].text, "too many phases: later phases are ignored");
+            T_STR_EQ(run->notes[0].text, note);
     }
     tts_trainlog_close(log);
     return most;
