@@ -77,11 +77,22 @@ void tts_chipholders_find(const struct tts_hostview *view, const struct tts_seen
     out->is_listed = out->is_listed && (chip || view->chips_left_out == 0);
 }
 
-bool tts_seenslot_is_after_start(const struct tts_seenslot *slot,
+bool tts_seenslot_has_time(const struct tts_hostview *view, const struct tts_seenregion *region,
+                           const struct tts_seenslot *slot)
+{
+    if (!region->is_unix_time || slot->last_update_ns == 0)
+        return false;
+    return !region->is_of_this_boot || !view->clock_known ||
+           view->clock_since_ns <= slot->last_update_ns ||
+           view->clock_since_ns - slot->last_update_ns <= START_SLACK_NS;
+}
+
+bool tts_seenslot_is_after_start(const struct tts_hostview *view,
                                  const struct tts_seenregion *region,
+                                 const struct tts_seenslot *slot,
                                  const struct tts_seenprocess *process)
 {
-    if (!process->start_known || !region->is_unix_time || slot->last_update_ns == 0)
+    if (!process->start_known || !tts_seenslot_has_time(view, region, slot))
         return true;
     return process->start_ns <= slot->last_update_ns ||
            process->start_ns - slot->last_update_ns <= START_SLACK_NS;

@@ -46,9 +46,16 @@ static inline uint32_t tts_seenprocess_inside(const struct tts_seenprocess *proc
     return process->pid_inside ? process->pid_inside : process->pid;
 }
 
+/* Returns whether the time of the last change of the entry can be compared with the start of a
+ * process. An entry that seems to be older than the boot was changed before the clock of the
+ * host was set. */
+bool tts_seenslot_has_time(const struct tts_hostview *view, const struct tts_seenregion *region,
+                           const struct tts_seenslot *slot);
+
 /* Returns whether the process may have started before the last change of the entry. Allows two
  * seconds, because the start time has the resolution of the clock ticks of the kernel, and the
- * boot time that of a second. */
-bool tts_seenslot_is_after_start(const struct tts_seenslot *slot,
+ * boot time may have that of a second. */
+bool tts_seenslot_is_after_start(const struct tts_hostview *view,
                                  const struct tts_seenregion *region,
+                                 const struct tts_seenslot *slot,
                                  const struct tts_seenprocess *process);

@@ -86,7 +86,7 @@ static bool may_be_owner(const struct tts_hostview *view, const struct tts_seenr
         return true; /* was not examined */
     if (!process->is_alive)
         return false;
-    if (!tts_seenslot_is_after_start(slot, region, process))
+    if (!tts_seenslot_is_after_start(view, region, slot, process))
         return false; /* the number is used again */
     return !process->nodes_known || process->nodes != 0;
 }

@@ -51,7 +51,7 @@ static bool is_slot_of(const struct tts_hostview *view, const struct tts_seenreg
     const struct tts_seenprocess *keeper =
         region->private_of ? tts_hostview_process(view, region->private_of) : NULL;
     if (tts_seenprocess_inside(process) != (uint32_t)slot->pid ||
-        !tts_seenslot_is_after_start(slot, region, process))
+        !tts_seenslot_is_after_start(view, region, slot, process))
         return false;
     return !keeper || !keeper->namespace_known || !process->namespace_known ||
            keeper->namespace_id == process->namespace_id;
@@ -77,10 +77,11 @@ static bool is_proof_of_use(const struct tts_seenregion *region,
 
 /* Returns whether the process certainly existed at the last change of the slot. Otherwise the
  * number of the slot may be used again. */
-static bool is_number_sure(const struct tts_seenregion *region, const struct tts_seenslot *slot,
+static bool is_number_sure(const struct tts_hostview *view, const struct tts_seenregion *region,
+                           const struct tts_seenslot *slot,
                            const struct tts_seenprocess *process)
 {
-    return process->start_known && region->is_unix_time && slot->last_update_ns != 0;
+    return process->start_known && tts_seenslot_has_time(view, region, slot);
 }
 
 enum holder_fit { FIT_NO, FIT_FOREIGN, FIT_NEWER, FIT_YES };
@@ -96,8 +97,8 @@ static inline enum holder_fit fit_holder(const struct tts_hostview *view,
         return FIT_NO;
     if (!can_open_region(region, process))
         return FIT_FOREIGN;
-    return room->newer >> place & 1 && !is_number_sure(region, slot, process) ? FIT_NEWER
-                                                                              : FIT_YES;
+    return room->newer >> place & 1 && !is_number_sure(view, region, slot, process) ? FIT_NEWER
+                                                                                    : FIT_YES;
 }
 
 static struct slot_match match_slot(const struct tts_hostview *view,
@@ -144,7 +145,7 @@ static enum owner_evidence judge_namesake(const struct tts_hostview *view,
                                           const struct tts_seenprocess *process)
 {
     if (!process || !process->is_alive || process->pid_levels != 1 || region->private_of ||
-        !tts_seenslot_is_after_start(slot, region, process) ||
+        !tts_seenslot_is_after_start(view, region, slot, process) ||
         (room->holders.is_listed && !room->holders.is_open)) /* nobody has the chip open */
         return OWNER_NO;
     bool is_node_read = !room->is_simulated && view->chip_count > 0 && process->nodes_known;

@@ -65,6 +65,32 @@ grep -q "^0 .* 55.00 MB" "$work/changes" || fail "wanted the numbers of the new 
 grep -q "^0 .* unknown" "$work/changes" || fail "wanted unknown numbers in between"
 grep -Eq "^[1-4] .*unknown +unknown +unknown" "$work/changes" && fail "another device changed"
 
+# --- the clock is set ---------------------------------------------------------------------------
+# The host started with a wrong clock, and so did the process and its entry. Then the clock was
+# set by a day: the start of the process is counted from the new time of the boot.
+rm -r "$TTSCOPE_ROOT"
+live_host
+live_process 4242 python3
+live_chip 0 "$(serial_of 0)" 4242
+live_region $((0x$(serial_of 0))) v3 "slot=4242:$((7 * mb)):0:0:0:0:1759000020000000000:python3"
+processes='[.devices[0] | .processes[] | [.state, .pid, .pools.DRAM]]'
+"$ttscope" top --json -r 100 -n 8 >"$work/clock" 2>&1 &
+top=$!
+sleep 0.3
+echo "btime 1759086400" >"$TTSCOPE_ROOT/proc/stat"
+wait $top || fail "wanted top to go on while the clock is set"
+[ "$(jq -c "$processes" "$work/clock" | sort -u)" = "[[\"live\",4242,$((7 * mb))]]" ] ||
+    fail "wanted a live process in each frame"
+run "$ttscope" top --once --json
+[ "$(jq -c "$processes" <<<"$out")" = "[[\"live\",4242,$((7 * mb))]]" ] || fail "wanted a live process"
+run "$ttscope" clean --yes
+expect_out_like "nothing"
+# Without such a step, the number belongs to a later process.
+echo "btime 1759000015" >"$TTSCOPE_ROOT/proc/stat"
+run "$ttscope" top --once --json
+[ "$(jq -c "$processes" <<<"$out")" = "[[\"dead\",null,$((7 * mb))],[\"live\",4242,null]]" ] ||
+    fail "wanted the entry of an earlier process"
+
 # --- 32 devices, 64 processes -------------------------------------------------------------------
 rm -r "$TTSCOPE_ROOT"
 live_host

@@ -113,7 +113,8 @@ struct tts_seenregion {
     uint64_t device_no, inode; /* st_dev and st_ino of the file */
     const char *layout;        /* "v3"; a constant; NULL: not known */
     uint32_t version;          /* first word of the file; 0 if the file could not be read */
-    uint32_t private_of; /* process whose /dev/shm holds the file; 0: /dev/shm of this host */
+    uint32_t private_of;  /* process whose /dev/shm holds the file; 0: /dev/shm of this host */
+    bool is_of_this_boot; /* the file is in memory, so it is not older than the boot */
     /* The rest is valid if state is TTS_SEENREGION_READ. */
     bool is_unix_time;    /* the times are nanoseconds since 1970, else of a steady clock */
     bool is_id_confirmed; /* the region and the name of its file have the same id */
@@ -244,6 +245,11 @@ struct tts_seenprocess {
 
 struct tts_hostview {
     uint64_t time_ns; /* since 1970 */
+    /* The boot of the host by its present clock, or the last time at which a reader saw that
+     * the clock had been set. Nothing in memory is older than the boot, so an earlier time is
+     * that of a clock that was set since then. */
+    bool clock_known;
+    uint64_t clock_since_ns;
     uint32_t own_pid, own_uid;
     bool own_namespace_known;
     uint64_t own_namespace_id;

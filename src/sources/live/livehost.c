@@ -35,8 +35,8 @@ enum {
 /* The logs of one process. */
 struct process_log {
     uint32_t pid;
-    bool start_known;
-    uint64_t start_ns;
+    bool ticks_known;
+    uint64_t start_ticks;
     uint64_t refresh; /* number of the last read that used the entry */
     bool is_found;
     struct tts_inspector *inspector;
@@ -257,8 +257,8 @@ static struct process_log *find_process_log(struct tts_livehost *host,
 {
     struct process_log *log = host->logs;
     struct process_log *end = host->logs + host->log_count;
-    while (log < end && (log->pid != process->pid || log->start_known != process->start_known ||
-                         log->start_ns != process->start_ns))
+    while (log < end && (log->pid != process->pid || log->ticks_known != process->ticks_known ||
+                         log->start_ticks != process->start_ticks))
         log++;
     if (log < end)
         return log;
@@ -268,8 +268,8 @@ static struct process_log *find_process_log(struct tts_livehost *host,
         return NULL;
     host->log_count++;
     *log = (struct process_log){.pid = process->pid,
-                                .start_known = process->start_known,
-                                .start_ns = process->start_ns,
+                                .ticks_known = process->ticks_known,
+                                .start_ticks = process->start_ticks,
                                 .inspector = inspector};
     return log;
 }
@@ -299,8 +299,8 @@ static bool is_log_of_other(const struct tts_livehost *host, const struct proces
         bool is_other_open = tts_inspector_is_open_file(other->inspector);
         if (is_open != is_other_open)
             return is_other_open;
-        if (log->start_ns != other->start_ns ? log->start_ns > other->start_ns
-                                             : log->pid > other->pid)
+        if (log->start_ticks != other->start_ticks ? log->start_ticks > other->start_ticks
+                                                   : log->pid > other->pid)
             return true;
     }
     return false;
@@ -385,6 +385,7 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
     for (size_t i = 0; i < view->chip_count; i++)
         wants_nodes = wants_nodes || !view->chips[i].holders_known;
     tts_liveprocs_begin(host->procs, view->time_ns, wants_nodes);
+    view->clock_known = tts_liveprocs_clock(host->procs, &view->clock_since_ns);
     if (status == TTS_OK)
         status = add_live_holders(host, view, err);
     if (status == TTS_OK)

@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -36,6 +37,8 @@ enum {
 };
 
 #define SECOND_NS (UINT64_C(1000) * 1000 * 1000)
+#define CLOCK_STEP_NS SECOND_NS         /* a smaller difference is inaccuracy */
+#define CLOCK_READ_NS (SECOND_NS / 100) /* a longer read of the clocks is repeated later */
 #define FACTS_PERIOD_NS (10 * SECOND_NS)
 #define NODES_PERIOD_NS (5 * SECOND_NS)
 
@@ -74,9 +77,10 @@ struct tts_liveprocs {
     uint64_t seed;    /* of the hashes */
     bool is_procfs;   /* else a directory of plain files */
     bool boot_known;
-    uint64_t boot_ns; /* time of the start of the kernel, since 1970 */
-    uint64_t tick_ns; /* unit of the start time of a process */
-    int proc_fd;      /* -1: there is no /proc */
+    uint64_t boot_ns;  /* start of the kernel since 1970, by the present clock */
+    uint64_t clock_ns; /* see clock_since_ns of a host view */
+    uint64_t tick_ns;  /* unit of the start time of a process */
+    int proc_fd;       /* -1: there is no /proc */
     size_t root_len;
     char root[];
 };
@@ -184,25 +188,6 @@ static void remove_live_proc(struct tts_liveprocs *procs, size_t place)
                        (uint32_t)place);
 }
 
-void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool wants_nodes)
-{
-    for (size_t i = procs->count; i-- > 0;)
-        if (procs->list[i].refresh != procs->refresh)
-            remove_live_proc(procs, i);
-    procs->refresh++;
-    procs->has_unasked = false;
-    procs->now_ns = now_ns;
-    procs->wants_nodes = wants_nodes;
-    if (procs->proc_fd < 0)
-        procs->proc_fd = tts_hostfile_open_root(procs->root, "/proc");
-    procs->is_procfs = procs->is_procfs || is_proc_file_system(procs->proc_fd);
-}
-
-void tts_liveprocs_want_nodes(struct tts_liveprocs *procs)
-{
-    procs->wants_nodes = true;
-}
-
 /* --- lines and fields ------------------------------------------------------------------- */
 
 /* Takes the next word of *text: characters up to a blank. Returns false if there is none. */
@@ -239,24 +224,69 @@ static bool parse_proc_number(struct tts_span word, uint64_t max, uint64_t *out)
     return tts_number_parse(word.at, word.len, out) == TTS_OK && *out <= max;
 }
 
-/* --- facts of one process --------------------------------------------------------------- */
+/* --- the boot --------------------------------------------------------------------------- */
 
-/* Reads the time of the start of the kernel. */
-static void read_boot_time(struct tts_liveprocs *procs)
+/* Reads the start of the kernel from /proc/stat. Returns false if the start is not known. */
+static bool read_boot_file(const struct tts_liveprocs *procs, uint64_t *boot_ns)
 {
     const struct tts_alloc *alloc = procs->alloc;
     char *text = alloc->alloc(alloc->ctx, BTIME_BYTES);
     if (!text)
-        return; /* the start times stay unknown */
+        return false; /* the start times stay unknown */
     ssize_t len = tts_hostfile_read(procs->proc_fd, "stat", text, BTIME_BYTES);
     struct tts_span file = {text, len > 0 ? (size_t)len : 0};
     struct tts_span line = tts_span_trim(find_proc_line(file, "btime "));
     uint64_t seconds;
-    procs->boot_known = parse_proc_number(line, UINT32_MAX, &seconds);
-    if (procs->boot_known)
-        procs->boot_ns = seconds * SECOND_NS;
+    bool is_known = parse_proc_number(line, UINT32_MAX, &seconds);
+    if (is_known)
+        *boot_ns = seconds * SECOND_NS;
     alloc->free(alloc->ctx, text, BTIME_BYTES);
+    return is_known;
 }
+
+static uint64_t read_clock_ns(clockid_t id)
+{
+    struct timespec now = {0};
+    clock_gettime(id, &now);
+    return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+/* Computes the start of this kernel from its clocks, as the kernel does for /proc/stat. Returns
+ * false if this process was stopped between the reads. */
+static bool read_boot_clock(uint64_t *boot_ns)
+{
+    uint64_t before = read_clock_ns(CLOCK_BOOTTIME);
+    uint64_t now = read_clock_ns(CLOCK_REALTIME);
+    *boot_ns = now > before ? now - before : 0;
+    return read_clock_ns(CLOCK_BOOTTIME) - before < CLOCK_READ_NS;
+}
+
+/* Reads the start of the kernel again, because the start changes when the clock is set. */
+static void refresh_boot(struct tts_liveprocs *procs)
+{
+    uint64_t boot_ns;
+    bool is_known = procs->is_procfs ? read_boot_clock(&boot_ns) || !procs->boot_known
+                                     : procs->proc_fd >= 0 && read_boot_file(procs, &boot_ns);
+    if (!is_known) {
+        procs->boot_known = procs->boot_known && procs->is_procfs;
+        return;
+    }
+    uint64_t was = procs->boot_ns;
+    bool is_step = (boot_ns > was ? boot_ns - was : was - boot_ns) >= CLOCK_STEP_NS;
+    if (procs->boot_known && !is_step)
+        return;
+    procs->clock_ns = procs->boot_known ? procs->now_ns : boot_ns;
+    procs->boot_known = true;
+    procs->boot_ns = boot_ns;
+}
+
+bool tts_liveprocs_clock(const struct tts_liveprocs *procs, uint64_t *since_ns)
+{
+    *since_ns = procs->clock_ns;
+    return procs->boot_known;
+}
+
+/* --- facts of one process --------------------------------------------------------------- */
 
 /* Reads /proc/N/stat: "N (name) state ...". The name can hold blanks and parentheses. Returns
  * false if the process has ended and only waits for its parent. Sets *is_renamed if the process
@@ -443,6 +473,26 @@ static void read_proc_nodes(int dir_fd, struct tts_seenprocess *seen)
 
 /* --- refreshes -------------------------------------------------------------------------- */
 
+void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool wants_nodes)
+{
+    for (size_t i = procs->count; i-- > 0;)
+        if (procs->list[i].refresh != procs->refresh)
+            remove_live_proc(procs, i);
+    procs->refresh++;
+    procs->has_unasked = false;
+    procs->now_ns = now_ns;
+    procs->wants_nodes = wants_nodes;
+    if (procs->proc_fd < 0)
+        procs->proc_fd = tts_hostfile_open_root(procs->root, "/proc");
+    procs->is_procfs = procs->is_procfs || is_proc_file_system(procs->proc_fd);
+    refresh_boot(procs);
+}
+
+void tts_liveprocs_want_nodes(struct tts_liveprocs *procs)
+{
+    procs->wants_nodes = true;
+}
+
 /* Reads /proc/N/stat of a process whose files are open. Returns false if the process has ended
  * or its files have gone. */
 static bool recheck_live_proc(const struct tts_liveprocs *procs, struct liveproc *proc,
@@ -504,8 +554,6 @@ static void read_new_proc(struct tts_liveprocs *procs, struct liveproc *proc)
         proc->seen.is_alive = !is_gone || is_hidden_proc(procs, proc->seen.pid);
         return;
     }
-    if (!procs->boot_known)
-        read_boot_time(procs);
     procs->open_count++;
     proc->dir_fd = dir_fd;
     proc->stat_fd = tts_hostfile_open(dir_fd, "stat");

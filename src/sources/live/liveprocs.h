@@ -29,6 +29,10 @@ void tts_liveprocs_free(struct tts_liveprocs *procs); /* NULL is allowed */
  * most every 5 seconds. */
 void tts_liveprocs_begin(struct tts_liveprocs *procs, uint64_t now_ns, bool wants_nodes);
 
+/* Returns whether the start of the kernel is known, and sets *since_ns to clock_since_ns of a
+ * host view. A start of the kernel that moves shows that the clock of the host was set. */
+bool tts_liveprocs_clock(const struct tts_liveprocs *procs, uint64_t *since_ns);
+
 /* Also reads the nodes of the processes that are added from now on in this refresh. */
 void tts_liveprocs_want_nodes(struct tts_liveprocs *procs);
 

@@ -12,9 +12,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 static_assert((int)TTS_COUNTER_CB == (int)TTS_REGION_CB, "counters have the same order");
@@ -310,6 +312,7 @@ struct region_dir {
     uint64_t device_no;
     struct tts_regionstore *store; /* NULL: nothing is kept */
     uint32_t private_of;
+    bool is_of_this_boot;
     struct tts_hostview *view;
 };
 
@@ -392,6 +395,12 @@ static struct tts_seenregion *insert_region(struct tts_hostview *view, uint64_t 
     return at;
 }
 
+static void note_dir(struct tts_seenregion *region, const struct region_dir *dir)
+{
+    region->private_of = dir->private_of;
+    region->is_of_this_boot = dir->is_of_this_boot;
+}
+
 /* Adds a region whose file is open from an earlier read. Returns TTS_E_NOT_FOUND if there is no
  * such file, TTS_E_NOMEM. */
 static enum tts_status add_kept_region(const struct region_dir *dir, uint64_t id,
@@ -405,7 +414,7 @@ static enum tts_status add_kept_region(const struct region_dir *dir, uint64_t id
         return TTS_E_NOMEM;
     kept->round = dir->store->round;
     *region = kept->seen;
-    region->private_of = dir->private_of;
+    note_dir(region, dir);
     return TTS_OK;
 }
 
@@ -440,7 +449,7 @@ static enum tts_status add_region(const struct region_dir *dir, uint64_t id)
     }
     if (keep_region(dir->store, fd, &copy, region))
         fd = -1;
-    region->private_of = dir->private_of;
+    note_dir(region, dir);
 out:
     if (fd >= 0)
         close(fd);
@@ -479,6 +488,15 @@ static DIR *open_shm(const char *root, uint32_t private_of)
     return opendir(path);
 }
 
+/* Returns whether the host empties the directory at each boot. A system without a mount on
+ * /dev/shm has an ordinary directory there. The files of a simulated host lie anywhere. */
+static bool is_memory_dir(const char *root, int fd)
+{
+    struct statfs info;
+    return root[0] != '\0' || (fstatfs(fd, &info) == 0 &&
+                               (info.f_type == TMPFS_MAGIC || info.f_type == RAMFS_MAGIC));
+}
+
 static void note_list_errno(struct tts_hostview *view, uint32_t private_of, int reason)
 {
     if (private_of == 0)
@@ -500,7 +518,10 @@ enum tts_status tts_regions_read(struct tts_hostview *view, const char *root,
     enum tts_status status = TTS_OK;
     if (dir) {
         struct stat info;
-        struct region_dir from = {.fd = dirfd(dir), .private_of = private_of, .view = view};
+        struct region_dir from = {.fd = dirfd(dir),
+                                  .private_of = private_of,
+                                  .is_of_this_boot = is_memory_dir(root, dirfd(dir)),
+                                  .view = view};
         if (store && fstat(from.fd, &info) == 0) {
             from.store = store;
             from.device_no = info.st_dev;

@@ -212,6 +212,60 @@ T_TEST(a_process_that_started_after_the_last_change_reuses_the_number)
     release_host(&host);
 }
 
+T_TEST(an_entry_from_before_the_boot_shows_that_the_clock_was_set)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+    add_holder(chip, 200);
+    add_process(&host, 200, 510);
+    struct tts_seenregion *region = add_region(&host, ASIC, 1);
+    add_slot(region, 200, 4096);
+    region->is_of_this_boot = host.view.clock_known = true;
+    host.view.clock_since_ns = UINT64_C(500) * SECOND;
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->process_count, 1);
+    T_EQ(device->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    T_EQ(device->processes[0].pid, 200);
+    /* A child that inherited the open device. */
+    chip->holders[0] = 150;
+    add_process(&host, 150, 510);
+    host.view.processes[0].nodes_known = true;
+    host.view.processes[0].nodes = 1;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    chip->holders[0] = 200;
+    /* The directory is on a disk: the entry is that of an earlier boot. */
+    region->is_of_this_boot = false;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_DEAD);
+    region->is_of_this_boot = true;
+    /* The boot of a host that counts whole seconds. */
+    host.view.clock_since_ns = UINT64_C(102) * SECOND;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_DEAD);
+    host.view.clock_since_ns++;
+    T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_LIVE);
+    release_host(&host);
+}
+
+T_TEST(a_number_of_a_container_that_is_used_again_leaves_the_old_entry_dead)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 5675);
+    struct tts_seenprocess *process = add_contained(&host, 5675, 4);
+    process->start_ns = UINT64_C(110) * SECOND;
+    struct tts_seenregion *region = add_region(&host, ASIC, 1);
+    add_slot(region, 4, 4096);
+    region->is_of_this_boot = host.view.clock_known = true;
+    host.view.clock_since_ns = UINT64_C(50) * SECOND;
+    const struct tts_livedevice *device = judge(&host);
+    T_EQ(device->process_count, 2);
+    T_TRUE(device->processes[0].container_pid == 4 && !device->processes[0].pid_known);
+    T_TRUE(device->processes[0].state != TTS_LIVEPROCESS_LIVE);
+    T_TRUE(device->processes[1].pid == 5675 && device->processes[1].counters.known == 0);
+    T_TRUE(device->caveats & TTS_CAVEAT_NOT_TRACKED);
+    release_host(&host);
+}
+
 T_TEST(a_process_of_a_container_is_found_by_its_number_inside)
 {
     struct host host;

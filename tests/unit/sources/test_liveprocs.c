@@ -300,6 +300,29 @@ T_TEST(processes_beyond_the_maximum_are_counted)
     end();
 }
 
+T_TEST(a_process_starts_later_when_the_clock_was_set_forward)
+{
+    uint64_t since_ns;
+    host_new("clock");
+    host_add_process(15, "a", "15", 60);
+    begin(host_root);
+    T_EQ(look(1, 15).start_ns, (HOST_BOOT_SECONDS + 60) * SECOND);
+    T_TRUE(tts_liveprocs_clock(procs, &since_ns));
+    T_EQ(since_ns, HOST_BOOT_SECONDS * SECOND);
+    host_put("proc/stat", "btime 1003600\n");
+    T_EQ(look(2003600, 15).start_ns, (1003600 + 60) * SECOND);
+    T_TRUE(tts_liveprocs_clock(procs, &since_ns));
+    T_EQ(since_ns, 2003600 * SECOND);
+    look(2003601, 15);
+    T_TRUE(tts_liveprocs_clock(procs, &since_ns) && since_ns == 2003600 * SECOND);
+    host_put("proc/stat", "btime 999000\n"); /* and back */
+    T_EQ(look(1999000, 15).start_ns, (999000 + 60) * SECOND);
+    T_TRUE(tts_liveprocs_clock(procs, &since_ns) && since_ns == 1999000 * SECOND);
+    host_put("proc/stat", "");
+    T_TRUE(!look(1999001, 15).start_known && !tts_liveprocs_clock(procs, &since_ns));
+    end();
+}
+
 /* --- processes of this host ------------------------------------------------------------- */
 
 static uint64_t now_ns(void)
@@ -351,6 +374,26 @@ T_TEST(a_real_child_is_alive_until_it_ends)
     T_TRUE(!look(now, pid).is_alive); /* nobody has collected its status yet */
     T_EQ(waitpid((pid_t)pid, NULL, 0), (pid_t)pid);
     T_TRUE(!look(now, pid).is_alive);
+    end();
+}
+
+T_TEST(the_boot_of_this_host_is_that_of_the_kernel)
+{
+    char text[64];
+    unsigned long long seconds = 0;
+    uint64_t since_ns, again_ns;
+    FILE *file = fopen("/proc/stat", "r");
+    while (file && seconds == 0 && fscanf(file, "%63s", text) == 1)
+        if (strcmp(text, "btime") == 0)
+            T_EQ(fscanf(file, "%llu", &seconds), 1);
+    T_TRUE(file && fclose(file) == 0);
+    begin("");
+    refresh(1, false);
+    T_TRUE(tts_liveprocs_clock(procs, &since_ns));
+    T_TRUE(since_ns > (seconds - 2) * SECOND && since_ns < (seconds + 2) * SECOND);
+    refresh(2, false);
+    T_TRUE(tts_liveprocs_clock(procs, &again_ns));
+    T_EQ(again_ns, since_ns); /* the same moment, not one for each reading */
     end();
 }
 
