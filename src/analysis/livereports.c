@@ -106,6 +106,7 @@ static void set_log_counters(struct tts_liveprocess *process, const struct tts_s
     }
 }
 
+/* Adds a process with a log whose devices are not known. */
 static enum tts_status add_log_stray(const struct tts_hostview *view,
                                      const struct tts_seenbuffers *log,
                                      struct tts_liveframe *frame)
@@ -120,7 +121,10 @@ static enum tts_status add_log_stray(const struct tts_hostview *view,
         tts_liveprocess_set_facts(process, seen);
     else if (seen)
         process->state = TTS_LIVEPROCESS_DEAD;
-    set_log_counters(process, log);
+    if (log->is_complete)
+        set_log_counters(process, log);
+    else
+        process->caveats = TTS_CAVEAT_PART_LOG;
     return TTS_OK;
 }
 
@@ -204,31 +208,55 @@ static enum tts_status add_log(const struct tts_hostview *view,
     return is_placed ? TTS_OK : add_log_stray(view, log, frame);
 }
 
+/* The processes of a device, added up, and those with a buffer log. */
+struct log_sum {
+    struct tts_counters counters;
+    uint64_t buffers[TTS_POOLS]; /* of the logs */
+    size_t logs;
+    bool has_other; /* a process without a log has bytes */
+};
+
+static struct log_sum sum_logs(const struct tts_livedevice *device)
+{
+    struct log_sum sum = {0};
+    for (size_t i = 0; i < device->process_count; i++) {
+        const struct tts_liveprocess *process = &device->processes[i];
+        bool has_log = process->source == TTS_LIVESOURCE_INSPECTOR;
+        tts_counters_add(&sum.counters, &process->counters);
+        sum.logs += has_log;
+        sum.has_other |= !has_log && tts_counters_sum(&process->counters) > 0;
+        for (int pool = 0; has_log && pool < TTS_POOLS; pool++)
+            sum.buffers[pool] += process->pool_buffers[pool];
+    }
+    return sum;
+}
+
+/* Says that the processes do not add up to the total, if they do not: the total is that of the
+ * region, but the processes with a log have the numbers of their logs. */
+static void note_log_difference(struct tts_livedevice *device,
+                                const struct tts_counters *counters)
+{
+    for (int i = 0; i < TTS_POOLS; i++)
+        if (device->pools[i].allocated_known &&
+            device->pools[i].allocated_bytes !=
+                (counters->known >> i & 1 ? counters->bytes[i] : 0))
+            device->caveats |= TTS_CAVEAT_SUM_DIFFERS;
+}
+
 /* Takes the numbers of buffer logs for a device if every live process on it that has memory has
  * a log. */
 static void use_logs(struct tts_livedevice *device)
 {
-    if (device->caveats & TTS_CAVEAT_PART_LOG)
+    struct log_sum sum = sum_logs(device);
+    if (sum.logs == 0)
         return;
-    struct tts_counters sum = {0};
-    uint64_t buffers[TTS_POOLS] = {0};
-    size_t logs = 0;
-    for (size_t i = 0; i < device->process_count; i++) {
-        const struct tts_liveprocess *process = &device->processes[i];
-        if (process->source == TTS_LIVESOURCE_INSPECTOR) {
-            logs++;
-            for (int pool = 0; pool < TTS_POOLS; pool++)
-                buffers[pool] += process->pool_buffers[pool];
-            tts_counters_add(&sum, &process->counters);
-        } else if (tts_counters_sum(&process->counters) > 0) {
-            return;
-        }
+    if (sum.has_other || device->caveats & TTS_CAVEAT_PART_LOG) {
+        note_log_difference(device, &sum.counters);
+        return;
     }
-    if (logs == 0)
-        return;
     bool has_cb = device->cb_known;
     uint64_t cb_bytes = device->cb_bytes;
-    tts_livedevice_set_allocated(device, &sum, &(struct tts_counters){0});
+    tts_livedevice_set_allocated(device, &sum.counters, &(struct tts_counters){0});
     device->cb_known = has_cb;
     device->cb_bytes = cb_bytes;
     device->source = TTS_LIVESOURCE_INSPECTOR;
@@ -238,7 +266,7 @@ static void use_logs(struct tts_livedevice *device)
         ~(uint32_t)(TTS_CAVEAT_ONE_THREAD | TTS_CAVEAT_SUM_DIFFERS | TTS_CAVEAT_NOT_TRACKED);
     for (int pool = 0; pool < TTS_POOLS; pool++) {
         device->pools[pool].buffers_known = true;
-        device->pools[pool].buffers = buffers[pool];
+        device->pools[pool].buffers = sum.buffers[pool];
     }
 }
 

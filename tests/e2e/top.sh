@@ -177,6 +177,33 @@ run "$ttscope" top --once --view table
 expect_out_like "Device 2: unreadable: "
 rm "$TTSCOPE_ROOT/dev/shm/tt_device_99_memory"
 
+# --- a buffer log that was read in part ---------------------------------------------------------
+mkdir -p "$TTSCOPE_ROOT/logs/generated/inspector" "$TTSCOPE_ROOT/proc/4243/fd"
+live_chip 1 0100018511732022 4243
+live_process 4243 python3
+log=$TTSCOPE_ROOT/logs/generated/inspector/mesh_buffers_log.yaml
+printf '%s\n' "- mesh_buffer_allocated:" "    id: 1" "    address: 64" "    device_local_size: 8192" \
+    "    buffer_type: L1" "    timestamp_ns: 1" >"$log"
+ln -s "$log" "$TTSCOPE_ROOT/proc/4243/fd/3"
+run "$ttscope" top --once --json
+[ "$(jq -c '.processes_without_device[] | [.pid, .pools.L1, .buffers, .source, .caveats]' <<<"$out")" = \
+    '[4243,8192,1,"inspector",[]]' ] || fail "wanted the bytes of the log"
+echo "    bad line" >>"$log"
+run "$ttscope" top --once --json
+[ "$(jq -c '.processes_without_device[] | [.pid, .pools.L1, .buffers, .source, .caveats]' <<<"$out")" = \
+    '[4243,null,null,null,["part_log"]]' ] || fail "wanted no bytes of a log that was read in part"
+for view in blocks table; do
+    run "$ttscope" top --once --view $view
+    expect_sentence "- Device unknown: process 4243 python3, *: bytes unknown"
+done
+for view in blocks table processes; do
+    run "$ttscope" top --once --view $view
+    expect_sentence "- Device unknown: a buffer log could be read only in part, or is that of several meshes, so the numbers of this log are not used"
+    [[ $out != *"8.00 KB"* && $out != *8.00K* ]] || fail "wanted no number of the log"
+done
+rm -r "$TTSCOPE_ROOT/logs" "$TTSCOPE_ROOT/proc/4243"
+live_chip 1 0100018511732022
+
 # --- the published filters and script -----------------------------------------------------------
 l1_bytes 72
 "$ttscope" top -r 250 >"$work/memory.log" &

@@ -100,6 +100,7 @@ struct tts_liveprocess {
     uint64_t buffers;
     uint64_t pool_buffers[TTS_POOLS]; /* known if buffers_known */
     enum tts_livesource source;
+    uint32_t caveats;          /* enum tts_livecaveat, of a process without a device */
     enum tts_tracephase phase; /* set by analysis/livequestions.h */
     /* What the process publishes itself: its region, and this device in its region. NULL: the
      * process publishes nothing. Both point into the host view from which the frame was made,

@@ -71,7 +71,9 @@ static void put_published(struct tts_json *json, const struct tts_seenclient *cl
     tts_json_object_end(json);
 }
 
-static void put_live_process(struct tts_json *json, const struct tts_liveprocess *process)
+/* Writes a process. A process of a device has the caveats of the device. */
+static void put_live_process(struct tts_json *json, const struct tts_liveprocess *process,
+                             bool has_device)
 {
     tts_json_object(json, NULL);
     tts_json_number_or_null(json, "pid", process->pid_known, process->pid);
@@ -96,15 +98,18 @@ static void put_live_process(struct tts_json *json, const struct tts_liveprocess
     tts_json_number(json, "shared_by", process->shared_by);
     tts_json_bool(json, "name_changed", process->is_name_changed);
     put_published(json, process->client);
+    if (!has_device)
+        put_caveat_words(json, process->caveats);
     tts_json_object_end(json);
 }
 
 static void put_live_processes(struct tts_json *json, const char *key,
-                               const struct tts_liveprocess *processes, size_t count)
+                               const struct tts_liveprocess *processes, size_t count,
+                               bool has_device)
 {
     tts_json_array(json, key);
     for (size_t i = 0; i < count; i++)
-        put_live_process(json, &processes[i]);
+        put_live_process(json, &processes[i], has_device);
     tts_json_array_end(json);
 }
 
@@ -160,7 +165,7 @@ static void put_live_device(struct tts_json *json, const struct tts_liveview *vi
         put_live_pool(json, device, (enum tts_pool)i, &delta);
     tts_json_array_end(json);
     tts_json_number_or_null(json, "cb_bytes", device->cb_known, device->cb_bytes);
-    put_live_processes(json, "processes", device->processes, device->process_count);
+    put_live_processes(json, "processes", device->processes, device->process_count, true);
     tts_liveanswers_json(device, json);
     tts_json_object_end(json);
 }
@@ -186,6 +191,7 @@ void tts_liveview_json(const struct tts_liveview *view, FILE *out)
     tts_json_number(&json, "devices_left_out", frame->left_out);
     tts_json_number(&json, "processes_left_out", frame->processes_left_out);
     tts_json_number(&json, "logs_left_out", frame->logs_left_out);
-    put_live_processes(&json, "processes_without_device", frame->strays, frame->stray_count);
+    put_live_processes(&json, "processes_without_device", frame->strays, frame->stray_count,
+                       false);
     tts_json_object_end(&json);
 }

@@ -184,6 +184,21 @@ static void put_states(const struct tts_liveframe *frame, bool *has_notes, FILE 
     }
 }
 
+/* Writes the caveats of the processes without a device, each once. */
+static void put_stray_caveats(const struct tts_liveframe *frame, bool *has_notes, FILE *out)
+{
+    uint32_t caveats = 0;
+    for (size_t i = 0; i < frame->stray_count; i++)
+        caveats |= frame->strays[i].caveats;
+    for (uint32_t bit = 0; bit < TTS_CAVEATS; bit++) {
+        if (!(caveats >> bit & 1))
+            continue;
+        begin_note(has_notes, out);
+        tts_say(out, INDENT, "- Device unknown: %s",
+                tts_livecaveat_text((enum tts_livecaveat)(1u << bit)));
+    }
+}
+
 static void put_strays(const struct tts_liveframe *frame, bool *has_notes, FILE *out)
 {
     char name[TTS_LIVENAME_MAX], bytes[TTS_LIVEBYTES_MAX];
@@ -217,6 +232,8 @@ void tts_livenotes_put(const struct tts_liveview *view, unsigned parts, FILE *ou
         put_caveats(frame, &has_notes, out);
     if (parts & TTS_LIVENOTES_STRAYS)
         put_strays(frame, &has_notes, out);
+    if (parts & TTS_LIVENOTES_STRAYS || (parts & TTS_LIVENOTES_DEVICES && view->has_tips))
+        put_stray_caveats(frame, &has_notes, out);
     if (parts & TTS_LIVENOTES_FIRST)
         put_first_caveats(view, &has_notes, out);
     if (frame->left_out > 0) {

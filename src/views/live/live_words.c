@@ -99,8 +99,9 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
          "a process keeps its memory region in a private /dev/shm, as in a container"},
         {"over_nominal", "more bytes are allocated than the nominal capacity of the board: the "
                          "counters or the capacity are wrong"},
-        {"part_log",
-         "only a part of a buffer log could be read, so the numbers of this log are not used"},
+        {"part_log", "a buffer log could be read only in part, or is that of several meshes, "
+                     "so the numbers "
+                     "of this log are not used"},
         {"unsure_log", "a buffer log may belong to a process of the device or to another "
                        "process, so the numbers of this log are not used"},
         {"by_owner", "the id of the memory region names no board; ttscope chose this board "

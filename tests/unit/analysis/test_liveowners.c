@@ -688,6 +688,10 @@ T_TEST(a_buffer_log_replaces_the_counters_of_its_process)
     device = judge(&host);
     T_EQ(device->source, TTS_LIVESOURCE_REGION);
     T_EQ(device->pools[TTS_POOL_DRAM].allocated_bytes, 4106);
+    T_TRUE(device->caveats & TTS_CAVEAT_SUM_DIFFERS); /* the rows have 10, and 2048 of L1 */
+    host.view.buffers[0].bytes[TTS_POOL_L1] = 0;
+    host.view.buffers[0].bytes[TTS_POOL_DRAM] = 4096;
+    T_TRUE(!(judge(&host)->caveats & TTS_CAVEAT_SUM_DIFFERS));
     T_EQ(host.frame.stray_count, 0);
     release_host(&host);
 }
@@ -712,6 +716,25 @@ T_TEST(a_buffer_log_without_a_device_belongs_to_no_device)
     T_EQ(host.frame.stray_count, 0);
     T_TRUE(device->logical_id_known && device->logical_id == 5);
     T_EQ(device->pools[TTS_POOL_L1].allocated_bytes, 2048);
+    release_host(&host);
+}
+
+T_TEST(a_buffer_log_that_was_read_in_part_gives_a_process_without_a_device_no_bytes)
+{
+    struct host host;
+    init_host(&host);
+    add_process(&host, 200, 1);
+    add_log(&host, 200)->is_complete = false;
+    judge(&host);
+    T_EQ(host.frame.stray_count, 1);
+    T_EQ(host.frame.strays[0].counters.known, 0);
+    T_TRUE(!host.frame.strays[0].buffers_known);
+    T_EQ(host.frame.strays[0].source, TTS_LIVESOURCE_NONE);
+    T_EQ(host.frame.strays[0].caveats, TTS_CAVEAT_PART_LOG);
+    host.view.buffers[0].is_complete = true;
+    judge(&host);
+    T_EQ(host.frame.strays[0].buffers, 3);
+    T_EQ(host.frame.strays[0].caveats, 0);
     release_host(&host);
 }
 
