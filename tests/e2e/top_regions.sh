@@ -117,6 +117,62 @@ run "$ttscope" top --once --view processes
 expect_code 0
 [ "$(grep -c '^ *[0-9]\+ 50[0-9][0-9] ' <<<"$out")" -eq 2048 ] || fail "wanted 2048 rows"
 
+# --- signals and a slow reader ------------------------------------------------------------------
+# A document of these devices is larger than a pipe. The signal comes while it is written.
+mkfifo "$work/slow"
+for signal in INT TERM HUP; do
+    ran="top, $signal, a slow reader" out="" err=""
+    (sleep 1 && cat) <"$work/slow" >"$work/frames" &
+    reader=$!
+    env --default-signal=INT "$ttscope" top --json -r 100 >"$work/slow" 2>"$work/err" &
+    top=$!
+    sleep 0.5
+    kill -"$signal" $top
+    code=0
+    wait $top || code=$?
+    [ "$code" -eq "$([ $signal = HUP ] && echo 129 || echo 0)" ] || fail "wanted the usual end"
+    wait $reader
+    [ "$(stat -c %s "$work/frames")" -gt 65536 ] || fail "wanted a large document"
+    [ "$(jq -c '.devices | length' "$work/frames" 2>&1)" = 32 ] || fail "wanted one whole document"
+done
+# An ignored signal stays ignored.
+(trap '' HUP && exec "$ttscope" top --json -r 100 -n 2 >"$work/slow") &
+top=$!
+(sleep 0.8 && cat) <"$work/slow" >"$work/frames" &
+sleep 0.4
+kill -HUP $top
+code=0
+wait $top || code=$?
+[ "$code" -eq 0 ] || fail "wanted an ignored signal"
+wait
+[ "$(jq -c '.devices | length' "$work/frames" | paste -sd,)" = 32,32 ] || fail "wanted both documents"
+# A reader that has stopped holds the command for two seconds, or until a second signal.
+for signals in 1 2; do
+    ran="top, $signals signals, a stopped reader"
+    sleep 20 <"$work/slow" &
+    reader=$!
+    "$ttscope" top --json -r 100 >"$work/slow" 2>"$work/err" &
+    top=$!
+    sleep 0.5
+    start=$(date +%s%N)
+    for _ in $(seq $signals); do
+        kill -TERM $top
+        sleep 0.1
+    done
+    code=0
+    wait $top || code=$?
+    took=$((($(date +%s%N) - start) / 1000000))
+    expect_code 0
+    if [ $signals -eq 1 ]; then
+        [ "$took" -ge 1900 ] && [ "$took" -lt 9000 ] || fail "wanted an end after 2 s, not after $took ms"
+    else
+        [ "$took" -lt 1900 ] || fail "wanted an end at once, not after $took ms"
+    fi
+    kill $reader
+    wait $reader
+done 2>/dev/null
+rm "$work/slow"
+
 # --- two regions of one chip --------------------------------------------------------------------
 rm -r "$TTSCOPE_ROOT"
 live_host

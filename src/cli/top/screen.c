@@ -5,16 +5,22 @@
 #include "views/utf8.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 enum { COLUMNS = 80, ROWS = 24, ROWS_MIN = 2 };
+enum { LAST_WAIT_MS = 2000 }; /* for a reader, after a signal that ends the process */
 
 /* Wrapping is off while a frame is drawn, because the width of a character is a guess. */
 #define BEGIN_FRAME "\033[?25l\033[?7l\033[H"
@@ -258,19 +264,108 @@ enum tts_status tts_screen_draw(struct tts_screen *screen, const char *frame, si
 
 /* ---- output ---- */
 
+/* Signals that wait until a frame is written. */
+struct held_signals {
+    sigset_t held, before;
+    int fd;     /* signals can be read here; -1: none are held */
+    int number; /* of the first signal that came; 0: none */
+};
+
+/* Holds the signals that end the process. An ignored signal stays ignored. */
+static void hold_signals(struct held_signals *signals)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction now;
+    *signals = (struct held_signals){.fd = -1};
+    sigemptyset(&signals->held);
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaddset(&signals->held, numbers[i]);
+    sigprocmask(SIG_BLOCK, &signals->held, &signals->before);
+    signals->fd = signalfd(-1, &signals->held, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (signals->fd < 0)
+        sigprocmask(SIG_SETMASK, &signals->before, NULL);
+}
+
+/* Lets the signals go. Those that came have their effect now, and can end the process. */
+static void release_signals(struct held_signals *signals)
+{
+    if (signals->fd < 0)
+        return;
+    close(signals->fd);
+    sigprocmask(SIG_SETMASK, &signals->before, NULL);
+    if (signals->number != 0)
+        raise(signals->number);
+}
+
+/* Waits until the reader takes bytes. Returns false if the process must end in the middle of
+ * the frame: a second signal came, or after a signal the reader takes nothing for a while. */
+static bool wait_for_frame_reader(struct held_signals *signals)
+{
+    struct signalfd_siginfo info;
+    struct pollfd files[] = {{.fd = STDOUT_FILENO, .events = POLLOUT},
+                             {.fd = signals->fd, .events = POLLIN}};
+    for (;;) {
+        int ready = poll(files, 2, signals->number != 0 ? LAST_WAIT_MS : -1);
+        if (ready < 0 && errno == EINTR)
+            continue;
+        if (ready <= 0)
+            return ready < 0;
+        if (files[1].revents && read(signals->fd, &info, sizeof info) == sizeof info) {
+            if (signals->number != 0)
+                return false;
+            signals->number = (int)info.ssi_signo;
+        }
+        if (files[0].revents)
+            return true;
+    }
+}
+
+/* Returns whether one write can take so many bytes without waiting for a reader. */
+static bool has_frame_room(size_t len)
+{
+    struct stat info;
+    int used, size = fcntl(STDOUT_FILENO, F_GETPIPE_SZ);
+    if (size < 0)
+        return fstat(STDOUT_FILENO, &info) == 0 && S_ISREG(info.st_mode);
+    return ioctl(STDOUT_FILENO, FIONREAD, &used) == 0 && used == 0 && len <= (size_t)size;
+}
+
+/* Writes a part of a frame. Sets *done to the length of the part. */
+static enum tts_status write_frame_part(struct tts_screen *screen, const char *bytes,
+                                        size_t len, size_t *done, struct tts_error *err)
+{
+    ssize_t written = write(STDOUT_FILENO, bytes, len);
+    *done = written > 0 ? (size_t)written : 0;
+    if (written < 0 && errno == EPIPE)
+        screen->is_closed = true;
+    else if (written < 0 && errno != EINTR && errno != EAGAIN)
+        return tts_error_set_errno(err, TTS_E_IO, errno, "cannot write to standard output");
+    return TTS_OK;
+}
+
 static enum tts_status write_frame(struct tts_screen *screen, const char *bytes, size_t len,
                                    struct tts_error *err)
 {
-    while (len > 0 && !screen->is_closed) {
-        ssize_t done = write(STDOUT_FILENO, bytes, len);
-        if (done < 0 && errno == EPIPE)
-            screen->is_closed = true;
-        else if (done < 0 && errno != EINTR)
-            return tts_error_set_errno(err, TTS_E_IO, errno, "cannot write to standard output");
-        else if (done > 0)
-            bytes += done, len -= (size_t)done;
+    struct held_signals signals = {.fd = -1};
+    enum tts_status status = TTS_OK;
+    /* A terminal needs no whole frames, and its user wants an answer to Ctrl-C. */
+    if (!screen->is_terminal)
+        hold_signals(&signals);
+    while (len > 0 && !screen->is_closed && status == TTS_OK) {
+        size_t done, part = len;
+        if (signals.fd >= 0 && !has_frame_room(len)) {
+            /* When a pipe is ready, it has room for PIPE_BUF bytes at least. */
+            part = len < PIPE_BUF ? len : PIPE_BUF;
+            if (!wait_for_frame_reader(&signals))
+                break;
+        }
+        status = write_frame_part(screen, bytes, part, &done, err);
+        bytes += done;
+        len -= done;
     }
-    return TTS_OK;
+    release_signals(&signals);
+    return status;
 }
 
 enum tts_status tts_screen_show(struct tts_screen *screen, const char *frame, size_t len,

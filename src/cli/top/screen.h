@@ -1,7 +1,10 @@
 /* screen.h: shows frames on standard output, one after the other, or each in place of the
  * previous frame.
  *
- * A frame is one write, so that a reader never sees half a frame. In place, a frame is drawn
+ * If standard output is not a terminal, a signal that ends the process waits until the frame is
+ * written, so that the last frame is whole. A second signal ends the process at once, and so
+ * does a reader that takes nothing for two seconds after the first. A frame that fits into the
+ * pipe is one write. In place, a frame is drawn
  * over the last one and cut to the terminal. The terminal is never cleared as a whole and no
  * other mode of it changes, except that the cursor is hidden.
  *
