@@ -42,8 +42,11 @@ static void add_holder(const struct tts_hostview *view, uint32_t pid,
     holders->is_open = true;
     if (!process) {
         holders->has_hidden = true;
+        holders->has_outside |= pid == 0;
+        holders->is_cut |= pid != 0;
         return;
     }
+    holders->has_ended |= !process->is_alive;
     if (!process->is_alive || process->pid_levels == 0)
         holders->unclear_pid = pid;
     if (!process->is_alive)

@@ -18,7 +18,9 @@ struct tts_chipholders {
     bool is_listed;       /* the driver lists the holders of the chip */
     bool is_open;         /* the list is not empty, even if the listed processes have ended */
     bool has_hidden;      /* a holder is not visible from here, or the list is cut */
-    bool is_cut;          /* there are more holders than `processes` has */
+    bool has_outside;     /* a holder has no number in our pid namespace */
+    bool has_ended;       /* a holder has ended */
+    bool is_cut;          /* there are more holders than `processes` has, or than were read */
     uint32_t nested_pid;  /* a live holder in another pid namespace; 0: none */
     uint32_t unclear_pid; /* a holder that has ended, whose children may hold the chip, or whose
                              pid namespace cannot be read; 0: none */

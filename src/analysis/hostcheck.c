@@ -1,12 +1,16 @@
 #include "analysis/hostcheck.h"
 
 #include "base/compiler.h"
+#include "base/error.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+static const char class_dir[] = "/sys/class/tenstorrent";
 
 static struct tts_hostcheck *add_check(struct tts_hostchecks *out, const char *id,
                                        enum tts_severity severity)
@@ -36,6 +40,22 @@ TTS_PRINTF(2, 3) static void say_action(struct tts_hostcheck *check, const char 
 static const char *plural_of(size_t count)
 {
     return count == 1 ? "" : "s";
+}
+
+/* Says that a directory cannot be listed. The answer begins with `begin`. */
+static void say_unlisted(struct tts_hostcheck *check, int sys_errno, const char *begin,
+                         const char *dir)
+{
+    struct tts_error reason;
+    tts_error_set_errno(&reason, TTS_E_IO, sys_errno, "%scannot list %s", begin, dir);
+    say_answer(check, "%s", reason.text);
+    say_action(check, "run ttscope as root, or check the permissions with 'ls -ld %s'", dir);
+}
+
+/* Returns whether /dev/shm exists and cannot be listed. */
+static bool is_shm_unlisted(const struct tts_hostview *view)
+{
+    return view->regions_errno != 0 && view->regions_errno != ENOENT;
 }
 
 /* Appends a number to a list such as "0, 2, 7 and 3 more". */
@@ -71,6 +91,11 @@ static void check_driver(const struct tts_hostview *view, struct tts_hostchecks 
         return;
     }
     struct tts_hostcheck *check = add_check(out, "driver", TTS_SEVERITY_ERROR);
+    if (view->chips_errno != 0) {
+        say_unlisted(check, view->chips_errno,
+                     "unknown whether the driver is loaded: ", class_dir);
+        return;
+    }
     say_answer(check, "the driver (tt-kmd) is not loaded");
     say_action(check, "load the driver with 'modprobe tenstorrent'; if the module is missing, "
                       "install tt-kmd");
@@ -83,6 +108,11 @@ static void check_chips(const struct tts_hostview *view, struct tts_hostchecks *
         if (!view->chips[i].preset)
             list_number(&unknown, view->chips[i].node);
     end_list(&unknown);
+    if (view->chips_errno != 0) {
+        say_unlisted(add_check(out, "chips", TTS_SEVERITY_ERROR), view->chips_errno, "",
+                     class_dir);
+        return;
+    }
     if (view->chip_count == 0) {
         struct tts_hostcheck *check = add_check(out, "chips", TTS_SEVERITY_ERROR);
         say_answer(check, "the driver lists no chip");
@@ -260,16 +290,19 @@ static void check_regions(const struct tts_hostview *view, const struct tts_live
     for (size_t i = 0; i < frame->device_count; i++)
         phantom += frame->devices[i].layout && frame->devices[i].caveats & TTS_CAVEAT_LEFT_OVER;
     size_t bad = view->region_count - readable;
+    bool is_bad = bad > 0 || phantom > 0 || is_shm_unlisted(view);
     struct tts_hostcheck *check = add_check(out, "regions",
-                                            bad > 0 || phantom > 0 ? TTS_SEVERITY_WARNING
-                                            : readable > 0         ? TTS_SEVERITY_NONE
-                                                                   : TTS_SEVERITY_NOTE);
+                                            is_bad         ? TTS_SEVERITY_WARNING
+                                            : readable > 0 ? TTS_SEVERITY_NONE
+                                                           : TTS_SEVERITY_NOTE);
     check->sees = "bytes of each device and process in DRAM, L1, L1_SMALL, TRACE and circular "
                   "buffers";
     check->sees_not =
         "free space, the largest free block, single buffers, padding, and (tt-metal "
         "of 2026) allocations of threads other than the first";
-    if (view->region_count == 0) {
+    if (is_shm_unlisted(view)) {
+        say_unlisted(check, view->regions_errno, "", "/dev/shm");
+    } else if (view->region_count == 0) {
         say_answer(check, "no memory region in /dev/shm");
         say_action(check, "start a program that uses tt-metal of April 2026 or later; "
                           "TT_METAL_SHM_TRACKING_DISABLED must not be 1");
@@ -351,7 +384,7 @@ static void say_unreadable_program(struct tts_hostcheck *check,
 static void check_programs(const struct tts_hostview *view, struct tts_hostchecks *out)
 {
     struct program_count count = count_programs(view);
-    bool is_bad = count.dead > 0 || count.unreadable > 0;
+    bool is_bad = count.dead > 0 || count.unreadable > 0 || is_shm_unlisted(view);
     struct tts_hostcheck *check = add_check(out, "programs",
                                             is_bad           ? TTS_SEVERITY_WARNING
                                             : count.live > 0 ? TTS_SEVERITY_NONE
@@ -376,6 +409,8 @@ static void check_programs(const struct tts_hostview *view, struct tts_hostcheck
             say_action(check,
                        "%zu of them %s in another pid namespace: run ttscope on the host",
                        count.hidden, count.hidden == 1 ? "is" : "are");
+    } else if (is_shm_unlisted(view)) {
+        say_unlisted(check, view->regions_errno, "", "/dev/shm");
     } else {
         say_answer(check, "no program publishes its memory");
         say_action(check,

@@ -542,8 +542,15 @@ static enum tts_status judge_bare_chip(struct judge *judge, const struct tts_see
         return judge_unlisted_chip(judge, chip, device);
     bool is_held = room.holders.is_open;
     device->state = is_held ? TTS_LIVE_LIVE : TTS_LIVE_IDLE;
-    if (is_held) {
+    int reason = judge->view->regions_errno;
+    if (is_held)
         device->caveats |= TTS_CAVEAT_NOT_TRACKED;
+    if (reason != 0 && reason != ENOENT) {
+        struct tts_error text;
+        tts_error_set_errno(&text, TTS_E_IO, reason,
+                            "cannot list the memory regions in /dev/shm");
+        snprintf(device->reason, sizeof device->reason, "%s", text.text);
+    } else if (is_held) {
         snprintf(device->reason, sizeof device->reason,
                  "a process has the chip open, but no program reports the memory of the chip");
     }

@@ -27,14 +27,20 @@ void tts_slotroom_find(const struct tts_hostview *view, const struct tts_seenchi
 enum tts_livereason tts_slotroom_reason(const struct tts_hostview *view,
                                         const struct tts_slotroom *room)
 {
+    if (!room->holders.is_listed && view->chips_errno != 0 && !room->is_simulated)
+        return TTS_LIVEREASON_NO_CHIPS;
     if (!room->holders.is_listed)
         return view->chip_count > 0 && !room->is_simulated ? TTS_LIVEREASON_NO_LIST
                                                            : TTS_LIVEREASON_NO_BOARD;
     if (room->holders.nested_pid)
         return TTS_LIVEREASON_NAMESPACE;
-    return room->holders.has_hidden || room->holders.is_cut || room->holders.unclear_pid
-               ? TTS_LIVEREASON_HIDDEN
-               : TTS_LIVEREASON_NONE;
+    if (room->holders.has_outside)
+        return TTS_LIVEREASON_HIDDEN;
+    if (room->holders.has_hidden || room->holders.is_cut)
+        return TTS_LIVEREASON_TOO_MANY;
+    if (room->holders.has_ended)
+        return TTS_LIVEREASON_ENDED;
+    return room->holders.unclear_pid ? TTS_LIVEREASON_UNREAD : TTS_LIVEREASON_NONE;
 }
 
 /* The slot names only the first 15 bytes of a process name. */
@@ -174,7 +180,7 @@ static void set_namesake(const struct tts_hostview *view, const struct tts_seenr
     out->container_pid = (uint32_t)slot->pid;
     out->reason = tts_slotroom_reason(view, room);
     if (out->reason == TTS_LIVEREASON_NONE && evidence != OWNER_NO)
-        out->reason = can_open_region(region, process) ? TTS_LIVEREASON_HIDDEN
+        out->reason = can_open_region(region, process) ? TTS_LIVEREASON_UNSURE
                                                        : TTS_LIVEREASON_OTHER_USER;
     out->state =
         out->reason == TTS_LIVEREASON_NONE ? TTS_LIVEPROCESS_DEAD : TTS_LIVEPROCESS_NOT_VISIBLE;

@@ -401,13 +401,13 @@ static DIR *open_class_dir(const char *root)
     return dir;
 }
 
-static void read_driver_version(const char *root, struct tts_hostchips *found)
+void tts_hostchips_read_driver(struct tts_hostchips *out, const char *root)
 {
     int fd = tts_hostfile_open_root(root, MODULE_DIR);
     if (fd < 0)
         return;
-    found->driver_loaded = true;
-    read_chip_attribute(fd, "version", found->driver_version);
+    out->driver_loaded = true;
+    read_chip_attribute(fd, "version", out->driver_version);
     close(fd);
 }
 
@@ -417,7 +417,7 @@ enum tts_status tts_hostchips_scan_sysfs(struct tts_hostchips *out, const char *
     struct scan scan = {.root = root, .alloc = alloc ? alloc : tts_alloc_libc(), .err = err};
     struct tts_hostchips found = {.alloc = scan.alloc};
     enum tts_status status = TTS_OK;
-    read_driver_version(root, &found);
+    tts_hostchips_read_driver(&found, root);
     scan.class_dir = open_class_dir(root);
     if (scan.class_dir) {
         found.driver_loaded = true; /* no other driver creates this sysfs class */

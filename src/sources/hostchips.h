@@ -73,6 +73,8 @@ TTS_NODISCARD enum tts_status tts_hostchips_read_pids(struct tts_hostchips *chip
                                                       const char *root,
                                                       struct tts_hostpids *kept,
                                                       size_t kept_count, struct tts_error *err);
+/* Fills the facts about the driver, as far as they can be known without the list of chips. */
+void tts_hostchips_read_driver(struct tts_hostchips *out, const char *root);
 /* Sets *out to a number that changes if a chip comes, goes or is made again. Lists one
  * directory. Returns TTS_E_IO like a scan. */
 TTS_NODISCARD enum tts_status tts_hostchips_mark(const char *root, uint64_t *out,

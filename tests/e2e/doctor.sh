@@ -84,6 +84,30 @@ expect_code 1
 expect_out_like "problem nodes        there is no directory /dev/tenstorrent
                      > in a container, start the container with"
 
+# --- directories that this user may not list ----------------------------------------------------
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    chmod a+rx "$work"
+    chmod 711 "$TTSCOPE_ROOT/dev/shm"
+    rm "$TTSCOPE_ROOT"/dev/shm/*
+    as_nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+    run "${as_nobody[@]}" "$ttscope" doctor
+    expect_code 1
+    expect_sentence "warning regions cannot list /dev/shm: permission denied"
+    expect_sentence "warning programs cannot list /dev/shm: permission denied"
+    run "${as_nobody[@]}" "$ttscope" top --once
+    expect_code 0
+    expect_sentence "State: live: cannot list the memory regions in /dev/shm: permission denied"
+    chmod 711 "$TTSCOPE_ROOT/sys/class/tenstorrent"
+    run "${as_nobody[@]}" "$ttscope" doctor
+    expect_sentence "problem chips cannot list /sys/class/tenstorrent: permission denied"
+    rm -r "$TTSCOPE_ROOT/sys/module"
+    run "${as_nobody[@]}" "$ttscope" top --once
+    expect_code 4
+    [[ $err != *"not loaded"* && $err != *modprobe* && $err != *"no memory region"* ]] || fail "wanted no such claim"
+    expect_err_like "unknown whether the driver is loaded: cannot list"
+    expect_err_like "cannot list /dev/shm: permission denied"
+fi
+
 # top and doctor agree on a host without anything.
 rm -r "$TTSCOPE_ROOT" && mkdir "$TTSCOPE_ROOT"
 run "$ttscope" top --once

@@ -173,6 +173,23 @@ for signals in 1 2; do
 done 2>/dev/null
 rm "$work/slow"
 
+# --- more holders than ttscope looks at, on a host without containers ---------------------------
+rm -r "$TTSCOPE_ROOT"
+live_host
+pids=$(seq 5000 5069)
+for pid in $pids; do
+    live_process "$pid" python3
+done
+# shellcheck disable=SC2086 # one argument for each process
+live_chip 0 "$(serial_of 0)" $pids
+live_region $((0x$(serial_of 0))) v3 "slot=99:$((9 * mb)):0:0:0:0:$stamp:python3"
+run "$ttscope" top --once
+expect_sentence "live but not visible, because more processes have the chip open than ttscope looks at: DRAM 9.00 MB"
+[[ $out != *container,* && $out != *"outside this container"* ]] || fail "wanted no container"
+run "$ttscope" top --once --json
+[ "$(jq -c '.devices[0].processes[] | select(.container_pid == 99) | .reason' <<<"$out")" = '"too_many"' ] ||
+    fail "wanted the reason in JSON"
+
 # --- two regions of one chip --------------------------------------------------------------------
 rm -r "$TTSCOPE_ROOT"
 live_host

@@ -257,6 +257,7 @@ struct tts_hostview {
     char driver_version[TTS_HOSTVIEW_TEXT_MAX];
     struct tts_seenchip *chips;
     size_t chip_count, chip_capacity, chips_left_out;
+    int chips_errno; /* why the chips of the driver cannot be listed; 0: listed, or no driver */
     /* Read by tts_livenodes_read() only. */
     bool nodes_listed;          /* /dev/tenstorrent exists and can be listed */
     struct tts_seennode *nodes; /* by number */

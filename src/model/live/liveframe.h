@@ -78,10 +78,15 @@ enum tts_liveprocess_state {
 enum tts_livereason {
     TTS_LIVEREASON_NONE,
     TTS_LIVEREASON_NAMESPACE,  /* a holder of the chip lives in another pid namespace */
-    TTS_LIVEREASON_HIDDEN,     /* the driver hides the number of a holder */
+    TTS_LIVEREASON_HIDDEN,     /* a holder has no number in our pid namespace */
     TTS_LIVEREASON_NO_LIST,    /* the driver does not list holders */
     TTS_LIVEREASON_NO_BOARD,   /* the region matches no board whose holders are known */
     TTS_LIVEREASON_OTHER_USER, /* a process fits that cannot open the region of another user */
+    TTS_LIVEREASON_TOO_MANY,   /* not all holders are looked at */
+    TTS_LIVEREASON_ENDED,      /* a holder has ended; a child may have the chip open */
+    TTS_LIVEREASON_UNREAD,     /* the pid namespace of a holder cannot be read */
+    TTS_LIVEREASON_NO_CHIPS,   /* the chips of this host cannot be listed */
+    TTS_LIVEREASON_UNSURE,     /* a process fits, but may not use the chip */
 };
 
 struct tts_liveprocess {

@@ -53,22 +53,26 @@ static enum tts_status rescan_chips(struct tts_livechips *chips, uint64_t now_ns
                                     struct tts_error *err)
 {
     uint64_t mark = 0;
-    enum tts_status status = tts_hostchips_mark(chips->root, &mark, NULL);
+    struct tts_error cause = {0};
+    enum tts_status status = tts_hostchips_mark(chips->root, &mark, &cause);
     /* A clock that was set back makes the difference very large. */
     if (chips->is_scanned && status == TTS_OK && mark == chips->mark &&
         now_ns - chips->scan_ns < SCAN_PERIOD_NS)
         return TTS_OK;
     struct tts_hostchips found = {.alloc = chips->alloc};
     if (status == TTS_OK)
-        status = tts_hostchips_scan_sysfs(&found, chips->root, chips->alloc, NULL);
+        status = tts_hostchips_scan_sysfs(&found, chips->root, chips->alloc, &cause);
     if (status == TTS_E_NOMEM)
         return tts_error_set(err, status, TTS_TEXT_NOMEM " for the list of chips");
-    if (status != TTS_OK)
+    if (status != TTS_OK) {
         found = (struct tts_hostchips){.alloc = chips->alloc};
+        tts_hostchips_read_driver(&found, chips->root);
+    }
     close_chip_files(chips);
     tts_hostchips_release(&chips->found);
     chips->found = found;
     chips->is_scanned = status == TTS_OK;
+    chips->list_errno = status == TTS_OK ? 0 : cause.sys_errno;
     chips->mark = mark;
     chips->scan_ns = now_ns;
     return TTS_OK;
@@ -173,5 +177,6 @@ enum tts_status tts_livechips_read(struct tts_livechips *chips, struct tts_hostv
     static_assert(sizeof view->driver_version == sizeof chips->found.driver_version, "same");
     memcpy(view->driver_version, chips->found.driver_version, sizeof view->driver_version);
     view->chips_left_out = chips->found.left_out;
+    view->chips_errno = chips->list_errno;
     return status;
 }

@@ -24,6 +24,7 @@ struct tts_livechips {
     const struct tts_alloc *alloc;
     struct tts_hostchips found;
     bool is_scanned;
+    int list_errno;   /* why the last scan failed; 0: the scan succeeded */
     uint64_t mark;    /* of the list of chips at the last scan */
     uint64_t scan_ns; /* time of the last scan */
     struct tts_hostpids pids[TTS_LIVECHIPS_OPEN_MAX];
@@ -39,8 +40,8 @@ void tts_livechips_init(struct tts_livechips *chips, const char *root,
 void tts_livechips_release(struct tts_livechips *chips);
 
 /* Appends the chips to view->chips and fills the facts about the driver. view->time_ns is the
- * present time. A directory that cannot be read gives no chips. Costs six system calls for each
- * chip. Returns TTS_OK or TTS_E_NOMEM. */
+ * present time. A directory that cannot be read gives no chips, and view->chips_errno. Costs
+ * six system calls for each chip. Returns TTS_OK or TTS_E_NOMEM. */
 TTS_NODISCARD enum tts_status tts_livechips_read(struct tts_livechips *chips,
                                                  struct tts_hostview *view,
                                                  struct tts_error *err);

@@ -63,6 +63,9 @@ const char *tts_livereason_word(enum tts_livereason reason)
         [TTS_LIVEREASON_NONE] = NULL,           [TTS_LIVEREASON_NAMESPACE] = "namespace",
         [TTS_LIVEREASON_HIDDEN] = "hidden",     [TTS_LIVEREASON_NO_LIST] = "no_list",
         [TTS_LIVEREASON_NO_BOARD] = "no_board", [TTS_LIVEREASON_OTHER_USER] = "other_user",
+        [TTS_LIVEREASON_TOO_MANY] = "too_many", [TTS_LIVEREASON_ENDED] = "ended_holder",
+        [TTS_LIVEREASON_UNREAD] = "unread",     [TTS_LIVEREASON_UNSURE] = "unsure",
+        [TTS_LIVEREASON_NO_CHIPS] = "no_chips",
     };
     assert(reason < sizeof words / sizeof words[0]);
     return words[reason];
@@ -177,6 +180,14 @@ const char *tts_livereason_text(enum tts_livereason reason)
         [TTS_LIVEREASON_NO_BOARD] = "the memory region matches no board of this host",
         [TTS_LIVEREASON_OTHER_USER] = "the memory region belongs to another user than the "
                                       "process with this number",
+        [TTS_LIVEREASON_TOO_MANY] = "more processes have the chip open than ttscope looks at",
+        [TTS_LIVEREASON_ENDED] = ("a process that opened the chip has ended, and its children "
+                                  "may have the chip open"),
+        [TTS_LIVEREASON_UNREAD] =
+            "the pid namespace of a process that has the chip open cannot be read",
+        [TTS_LIVEREASON_NO_CHIPS] = "the chips of this host cannot be listed",
+        [TTS_LIVEREASON_UNSURE] = ("a process with this number runs, but ttscope cannot read "
+                                   "whether this process uses the chip"),
     };
     assert(reason < sizeof texts / sizeof texts[0]);
     return texts[reason];

@@ -2,6 +2,7 @@
 #include "analysis/liveowners.h"
 #include "harness/t.h"
 
+#include <errno.h>
 #include <string.h>
 
 static struct tts_hostview view;
@@ -183,6 +184,39 @@ T_TEST(programs_that_publish_are_counted_by_what_is_known_about_them)
     view.client_count = 0;
     run_checks();
     T_EQ(severity_of("programs"), TTS_SEVERITY_NOTE);
+    end_host();
+}
+
+T_TEST(a_directory_that_cannot_be_listed_is_not_empty)
+{
+    begin_host();
+    add_good_host();
+    view.region_count = view.client_count = 0;
+    view.regions_errno = EACCES;
+    run_checks();
+    T_EQ(severity_of("regions"), TTS_SEVERITY_WARNING);
+    T_STR_EQ(find_check("regions")->answer, "cannot list /dev/shm: permission denied");
+    T_STR_EQ(find_check("regions")->action,
+             "run ttscope as root, or check the permissions with 'ls -ld /dev/shm'");
+    T_EQ(severity_of("programs"), TTS_SEVERITY_WARNING);
+    T_STR_EQ(find_check("programs")->answer, "cannot list /dev/shm: permission denied");
+    view.regions_errno = ENOENT; /* nothing is hidden */
+    run_checks();
+    T_EQ(severity_of("regions"), TTS_SEVERITY_NOTE);
+    view.chip_count = 0;
+    view.chips_errno = EACCES;
+    run_checks();
+    T_EQ(severity_of("driver"), TTS_SEVERITY_NONE);
+    T_EQ(severity_of("chips"), TTS_SEVERITY_ERROR);
+    T_STR_EQ(find_check("chips")->answer,
+             "cannot list /sys/class/tenstorrent: permission denied");
+    view.driver_loaded = false;
+    run_checks();
+    T_EQ(severity_of("driver"), TTS_SEVERITY_ERROR);
+    T_STR_EQ(find_check("driver")->answer,
+             "unknown whether the driver is loaded: cannot list /sys/class/tenstorrent: "
+             "permission denied");
+    T_TRUE(strstr(find_check("driver")->action, "modprobe") == NULL);
     end_host();
 }
 

@@ -311,6 +311,51 @@ T_TEST(a_holder_with_a_hidden_number_may_own_any_slot)
     release_host(&host);
 }
 
+/* Returns why the owner of entry 33 cannot be seen. */
+static enum tts_livereason reason_of(struct host *host)
+{
+    const struct tts_livedevice *device = judge(host);
+    size_t i = 0;
+    while (i < device->process_count && device->processes[i].container_pid != 33)
+        i++;
+    T_TRUE(i < device->process_count);
+    T_EQ(device->processes[i].state, TTS_LIVEPROCESS_NOT_VISIBLE);
+    return device->processes[i].reason;
+}
+
+T_TEST(each_reason_for_an_owner_that_cannot_be_seen_is_told_apart)
+{
+    struct host host;
+    init_host(&host);
+    struct tts_seenchip *chip = add_chip(&host, 0, ASIC);
+    add_slot(add_region(&host, ASIC, 1), 33, 4096);
+    add_holder(chip, 200);
+    add_process(&host, 200, 1)->pid_levels = 0;
+    T_EQ(reason_of(&host), TTS_LIVEREASON_UNREAD);
+    host.view.processes[0].is_alive = false;
+    T_EQ(reason_of(&host), TTS_LIVEREASON_ENDED);
+    chip->holder_count = TTS_HOSTVIEW_HOLDERS_MAX + 1;
+    for (size_t i = 0; i < TTS_HOSTVIEW_HOLDERS_MAX; i++)
+        chip->holders[i] = 200;
+    T_EQ(reason_of(&host), TTS_LIVEREASON_TOO_MANY);
+    chip->holders[1] = 0;
+    T_EQ(reason_of(&host), TTS_LIVEREASON_HIDDEN);
+    chip->holder_count = 1;
+    chip->holders[0] = 300; /* was not read */
+    T_EQ(reason_of(&host), TTS_LIVEREASON_TOO_MANY);
+    /* A process with the number of the entry, whose open files cannot be read. */
+    chip->holders[0] = 200;
+    host.view.processes[0].is_alive = true;
+    host.view.processes[0].pid_levels = 1;
+    add_process(&host, 33, 1);
+    T_EQ(reason_of(&host), TTS_LIVEREASON_UNSURE);
+    host.view.processes[1].is_alive = false;
+    host.view.chip_count = 0;
+    host.view.chips_errno = EACCES;
+    T_EQ(reason_of(&host), TTS_LIVEREASON_NO_CHIPS);
+    release_host(&host);
+}
+
 T_TEST(two_containers_share_the_slot_of_one_number)
 {
     struct host host;
@@ -400,7 +445,7 @@ T_TEST(a_child_that_inherited_the_open_device_is_not_dead)
     /* The files of a process of another user cannot be read. */
     host.view.processes[1].nodes_known = false;
     T_EQ(judge(&host)->processes[0].state, TTS_LIVEPROCESS_NOT_VISIBLE);
-    T_EQ(host.frame.devices->processes[0].reason, TTS_LIVEREASON_HIDDEN);
+    T_EQ(host.frame.devices->processes[0].reason, TTS_LIVEREASON_UNSURE);
     /* A process that has no node open cannot own memory. */
     host.view.processes[1].nodes_known = true;
     host.view.processes[1].nodes = 0;
@@ -526,6 +571,21 @@ T_TEST(a_chip_without_a_region_has_unknown_memory)
     T_EQ(device->source, TTS_LIVESOURCE_NONE);
     T_TRUE(!device->pools[TTS_POOL_DRAM].allocated_known);
     T_EQ(device->process_count, 1);
+    release_host(&host);
+}
+
+T_TEST(a_chip_without_a_region_tells_that_regions_cannot_be_listed)
+{
+    struct host host;
+    init_host(&host);
+    add_holder(add_chip(&host, 0, ASIC), 200);
+    add_process(&host, 200, 1);
+    host.view.regions_errno = EACCES;
+    T_STR_EQ(judge(&host)->reason,
+             "cannot list the memory regions in /dev/shm: permission denied");
+    host.view.regions_errno = ENOENT;
+    T_STR_EQ(judge(&host)->reason,
+             "a process has the chip open, but no program reports the memory of the chip");
     release_host(&host);
 }
 

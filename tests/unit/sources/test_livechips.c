@@ -3,6 +3,7 @@
 #include "sources/live/livechips.h"
 #include "torture/heap.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -165,6 +166,27 @@ T_TEST(a_host_without_a_driver_has_no_chips)
     host_add_chip(0, "0x401e\n");
     look(3);
     T_TRUE(view.driver_loaded && view.chip_count == 1);
+    end();
+}
+
+T_TEST(chips_that_cannot_be_listed_are_told_from_a_missing_driver)
+{
+    host_new("unlisted");
+    host_put("sys/class/tenstorrent", ""); /* no directory */
+    tts_livechips_init(&chips, host_root, NULL);
+    tts_hostview_init(&view, NULL);
+    look(1);
+    T_EQ(view.chips_errno, ENOTDIR);
+    T_TRUE(!view.driver_loaded && view.chip_count == 0);
+    host_dir("sys/module/tenstorrent");
+    host_put("sys/module/tenstorrent/version", "2.10.0\n");
+    look(2);
+    T_TRUE(view.driver_loaded && view.chips_errno == ENOTDIR);
+    T_STR_EQ(view.driver_version, "2.10.0");
+    T_EQ(unlink(host_path("sys/class/tenstorrent")), 0);
+    host_dir("sys/class/tenstorrent");
+    look(3);
+    T_TRUE(view.driver_loaded && view.chips_errno == 0);
     end();
 }
 
