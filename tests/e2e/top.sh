@@ -118,6 +118,21 @@ expect_code 1
 expect_err_like "L1 of device 0 is at 94.1%"
 wait
 
+# Each device is named once. A pool that can be judged in a later frame does not count.
+live_chip 1 0100018511732022 4242
+live_region $((0x0100018511732022)) v3 "slot=4242:$mb:$mb:0:0:0:$stamp:python3"
+run "$ttscope" top -n 3 -r 100 --json --fail-above L1_SMALL=80% --fail-above L1_SMALL=90%
+expect_code 5
+expect_err "ttscope top: cannot check the limit of L1_SMALL of device 0: the size of this pool is unknown
+ttscope top: cannot check the limit of L1_SMALL of device 1: the size of this pool is unknown"
+live_region $((0x0100018511732022)) v3 version=9
+(sleep 0.4 && live_region $((0x0100018511732022)) v3 "slot=4242:$mb:$mb:0:0:0:$stamp:python3") &
+run "$ttscope" top -n 10 -r 100 --json --fail-above L1=99%
+expect_code 0
+expect_err "ttscope top: cannot check the limit of L1 of device 1: the use of this pool is unknown"
+wait
+rm "$TTSCOPE_ROOT/dev/shm/tt_device_$((0x0100018511732022))_memory"
+
 # --- selection ----------------------------------------------------------------------------------
 live_chip 1 0100018511732022
 run "$ttscope" top --once --json

@@ -120,6 +120,7 @@ struct top {
     uint64_t update; /* number of frames shown */
     uint64_t period_ms;
     bool has_waited;
+    struct tts_limitwatch watch;
     char unjudged[2 * TTS_POOLLIMIT_TEXT_MAX]; /* lines about limits, for a screen in place */
 };
 
@@ -340,20 +341,28 @@ static enum tts_status show_frame(struct top *top, struct tts_error *err)
 
 /* ---- limits ---- */
 
-/* Says that a pool cannot be judged. In place, the next frame would hide a message, so that the
- * frames have the text. */
-static void say_unjudged(struct top *top, const char *text)
+/* Says which pools cannot be judged, each once. In place, the next frame would hide a message,
+ * so that the next frame has the text of the pools that cannot be judged now. */
+static void say_unjudged(struct top *top)
 {
-    size_t len = strlen(top->unjudged);
+    char text[TTS_POOLLIMIT_TEXT_MAX];
+    size_t len = 0;
+    top->unjudged[0] = '\0';
     if (top->screen.is_in_place)
-        snprintf(top->unjudged + len, sizeof top->unjudged - len, "%s\n", text);
-    else
-        tts_message(top->job->command, "%s", text);
+        tts_limitwatch_forget(&top->watch);
+    while (tts_limitwatch_tell(&top->watch, present_frame(top), text)) {
+        if (!top->screen.is_in_place)
+            tts_message(top->job->command, "%s", text);
+        else if (len + strlen(text) + 1 < sizeof top->unjudged)
+            len +=
+                (size_t)snprintf(top->unjudged + len, sizeof top->unjudged - len, "%s\n", text);
+    }
 }
 
 /* Returns TTS_EXIT_BAD_NEWS if a pool is above its limit. */
-static int check_limits(struct top *top, struct tts_poollimits *limits)
+static int check_limits(struct top *top)
 {
+    const struct tts_poollimits *limits = &top->options->limits;
     char text[TTS_POOLLIMIT_TEXT_MAX];
     struct tts_liveframe *frame = present_frame(top);
     if (tts_poollimits_passed(limits, frame, text)) {
@@ -364,8 +373,8 @@ static int check_limits(struct top *top, struct tts_poollimits *limits)
         tts_message(top->job->command, "%s", text);
         return TTS_EXIT_BAD_NEWS;
     }
-    while (tts_poollimits_unknown(limits, frame, text))
-        say_unjudged(top, text);
+    tts_limitwatch_look(&top->watch, limits, frame);
+    say_unjudged(top);
     return TTS_EXIT_DONE;
 }
 
@@ -387,16 +396,6 @@ static int check_leaks(struct top *top)
         tts_message(top->job->command, "device %" PRIu32 ": %s", device->index, text);
         return TTS_EXIT_BAD_NEWS;
     }
-    return TTS_EXIT_DONE;
-}
-
-/* Returns the exit code after the last refresh. A limit that could not be judged is not
- * kept. */
-static int end_code(const struct tts_poollimits *limits)
-{
-    for (size_t i = 0; i < limits->count; i++)
-        if (limits->limits[i].is_reported)
-            return TTS_EXIT_PARTIAL;
     return TTS_EXIT_DONE;
 }
 
@@ -462,7 +461,7 @@ static int check_first_frame(struct top *top, bool *is_shown)
 /* ---- the loop ---- */
 
 /* Reads and shows one frame. Sets *has_ended if no frame follows. Returns the exit code. */
-static int run_refresh(struct top *top, struct tts_poollimits *limits, bool *has_ended)
+static int run_refresh(struct top *top, bool *has_ended)
 {
     struct tts_error err = {0};
     const struct top_options *options = top->options;
@@ -482,14 +481,14 @@ static int run_refresh(struct top *top, struct tts_poollimits *limits, bool *has
     name_shown_users(top);
     if (show_frame(top, &err) != TTS_OK)
         return tts_job_fail(top->job, NULL, &err);
-    int code = check_limits(top, limits);
+    int code = check_limits(top);
     if (code == TTS_EXIT_DONE)
         code = check_leaks(top);
     if (code != TTS_EXIT_DONE || top->screen.is_closed)
         return code;
     top->update++;
     *has_ended = options->once || (options->count > 0 && top->update == options->count);
-    return *has_ended ? end_code(limits) : TTS_EXIT_DONE;
+    return *has_ended && tts_limitwatch_is_open(&top->watch) ? TTS_EXIT_PARTIAL : TTS_EXIT_DONE;
 }
 
 /* Draws the last frame again. A new size of the terminal is no update. */
@@ -519,11 +518,10 @@ static enum tts_status wait_for_refresh(struct top *top, uint64_t start_ns,
 
 static int run_frames(struct top *top)
 {
-    struct tts_poollimits limits = top->options->limits;
     uint64_t start_ns = tts_clock_ns();
     bool has_ended = false;
     for (;;) {
-        int code = run_refresh(top, &limits, &has_ended);
+        int code = run_refresh(top, &has_ended);
         if (has_ended)
             return code;
         struct tts_error err = {0};

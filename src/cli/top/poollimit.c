@@ -10,7 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FRACTION_DIGITS = 6, PERCENT_MAX = 100 };
+enum { FRACTION_DIGITS = 6, PERCENT_MAX = 100, WORD_BITS = 64 };
 #define MILLION UINT64_C(1000000)
 
 bool tts_millionths_parse(const char *text, size_t len, uint64_t max, uint64_t *out)
@@ -126,25 +126,63 @@ bool tts_poollimits_passed(const struct tts_poollimits *limits,
     return false;
 }
 
-bool tts_poollimits_unknown(struct tts_poollimits *limits, const struct tts_liveframe *frame,
-                            char out[TTS_POOLLIMIT_TEXT_MAX])
+static size_t watch_bit(const struct tts_livedevice *device)
+{
+    const size_t last = (size_t)TTS_LIMITWATCH_WORDS * WORD_BITS - 1;
+    return device->index < last ? device->index : last;
+}
+
+static bool has_watch_bit(const uint64_t *words, size_t bit)
+{
+    return words[bit / WORD_BITS] >> bit % WORD_BITS & 1;
+}
+
+void tts_limitwatch_look(struct tts_limitwatch *watch, const struct tts_poollimits *limits,
+                         const struct tts_liveframe *frame)
 {
     for (size_t i = 0; i < frame->device_count; i++)
         for (size_t j = 0; j < limits->count; j++) {
             const struct tts_livedevice *device = &frame->devices[i];
-            struct tts_poollimit *limit = &limits->limits[j];
-            const struct tts_livepool *pool = &device->pools[limit->pool];
+            enum tts_pool pool = limits->limits[j].pool;
+            size_t bit = watch_bit(device);
+            uint64_t *word = &watch->open[pool][bit / WORD_BITS];
             uint32_t share;
-            if (limit->is_reported || device->state == TTS_LIVE_IDLE ||
-                device->state == TTS_LIVE_PHANTOM || tts_livepool_share(pool, &share))
+            if (tts_livepool_share(&device->pools[pool], &share))
+                *word &= ~(UINT64_C(1) << bit % WORD_BITS);
+            else if (device->state != TTS_LIVE_IDLE && device->state != TTS_LIVE_PHANTOM)
+                *word |= UINT64_C(1) << bit % WORD_BITS;
+        }
+}
+
+bool tts_limitwatch_tell(struct tts_limitwatch *watch, const struct tts_liveframe *frame,
+                         char out[TTS_POOLLIMIT_TEXT_MAX])
+{
+    for (size_t i = 0; i < frame->device_count; i++)
+        for (int pool = 0; pool < TTS_POOLS; pool++) {
+            const struct tts_livedevice *device = &frame->devices[i];
+            size_t bit = watch_bit(device);
+            if (!has_watch_bit(watch->open[pool], bit) || has_watch_bit(watch->told[pool], bit))
                 continue;
-            limit->is_reported = true;
+            watch->told[pool][bit / WORD_BITS] |= UINT64_C(1) << bit % WORD_BITS;
             snprintf(out, TTS_POOLLIMIT_TEXT_MAX,
                      "cannot check the limit of %s of device %" PRIu32
                      ": the %s of this pool is unknown",
-                     tts_pool_name(limit->pool), device->index,
-                     pool->allocated_known ? "size" : "use");
+                     tts_pool_name((enum tts_pool)pool), device->index,
+                     device->pools[pool].allocated_known ? "size" : "use");
             return true;
         }
+    return false;
+}
+
+void tts_limitwatch_forget(struct tts_limitwatch *watch)
+{
+    memset(watch->told, 0, sizeof watch->told);
+}
+
+bool tts_limitwatch_is_open(const struct tts_limitwatch *watch)
+{
+    for (size_t i = 0; i < (size_t)TTS_POOLS * TTS_LIMITWATCH_WORDS; i++)
+        if (watch->open[i / TTS_LIMITWATCH_WORDS][i % TTS_LIMITWATCH_WORDS] != 0)
+            return true;
     return false;
 }

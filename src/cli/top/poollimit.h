@@ -5,13 +5,16 @@
 
 #include "model/live/liveframe.h"
 
-enum { TTS_POOLLIMITS_MAX = 16, TTS_POOLLIMIT_TEXT_MAX = 640 };
+enum {
+    TTS_POOLLIMITS_MAX = 16,
+    TTS_POOLLIMIT_TEXT_MAX = 640,
+    TTS_LIMITWATCH_WORDS = 32, /* for 2048 devices; later ones share the last bit */
+};
 
 struct tts_poollimits {
     struct tts_poollimit {
         enum tts_pool pool;
         uint32_t millionths;
-        bool is_reported; /* the user was told that the pool of a device cannot be judged */
     } limits[TTS_POOLLIMITS_MAX];
     size_t count;
 };
@@ -25,12 +28,25 @@ enum tts_status tts_poollimits_take(void *target, const char *text, struct tts_e
 bool tts_poollimits_passed(const struct tts_poollimits *limits,
                            const struct tts_liveframe *frame, char out[TTS_POOLLIMIT_TEXT_MAX]);
 
-/* Finds the first pool with a limit whose use cannot be judged because its size or its use is
- * unknown, and that was not reported. A device that no process uses
- * needs no judgement. Marks
- * the limit as reported. Returns false if there is none. */
-bool tts_poollimits_unknown(struct tts_poollimits *limits, const struct tts_liveframe *frame,
-                            char out[TTS_POOLLIMIT_TEXT_MAX]);
+/* The pools with a limit that cannot be judged, because their size or use is unknown. Sets of
+ * devices, by index. Zeroed: none. */
+struct tts_limitwatch {
+    uint64_t open[TTS_POOLS][TTS_LIMITWATCH_WORDS]; /* at the last look */
+    uint64_t told[TTS_POOLS][TTS_LIMITWATCH_WORDS]; /* the user knows */
+};
+
+/* Looks at a frame. A device that no process uses needs no judgement: what was said about the
+ * device stays. */
+void tts_limitwatch_look(struct tts_limitwatch *watch, const struct tts_poollimits *limits,
+                         const struct tts_liveframe *frame);
+/* Says of the next pool of the frame that it cannot be judged: of each pool of each device
+ * once. Returns false if there is none. */
+bool tts_limitwatch_tell(struct tts_limitwatch *watch, const struct tts_liveframe *frame,
+                         char out[TTS_POOLLIMIT_TEXT_MAX]);
+/* Forgets what was told. */
+void tts_limitwatch_forget(struct tts_limitwatch *watch);
+/* Returns whether a pool could not be judged, also in the last frame that used its device. */
+bool tts_limitwatch_is_open(const struct tts_limitwatch *watch);
 
 /* Reads a decimal number such as "0.5" in millionths. Returns false if the text is no such
  * number or the number is above `max`. */

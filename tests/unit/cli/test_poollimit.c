@@ -110,27 +110,78 @@ T_TEST(a_pool_exactly_at_its_limit_is_not_above)
     tts_liveframe_release(&frame);
 }
 
-T_TEST(a_pool_without_a_known_size_cannot_be_judged_and_that_is_said_once)
+/* Looks at a frame and returns what is said, lines joined. */
+static const char *told(struct tts_limitwatch *watch, const struct tts_poollimits *limits,
+                        const struct tts_liveframe *frame)
+{
+    static char all[2048];
+    char text[TTS_POOLLIMIT_TEXT_MAX];
+    size_t len = 0;
+    all[0] = '\0';
+    tts_limitwatch_look(watch, limits, frame);
+    while (tts_limitwatch_tell(watch, frame, text))
+        len += (size_t)snprintf(all + len, sizeof all - len, "%s\n", text);
+    return all;
+}
+
+T_TEST(a_pool_that_cannot_be_judged_is_named_once_for_each_device)
 {
     struct tts_liveframe frame;
+    struct tts_limitwatch watch = {0};
     char text[TTS_POOLLIMIT_TEXT_MAX] = "";
     live_init(&frame, LIVE_BLOCK_NS);
-    struct tts_livedevice *device = live_add_counted(&frame, 7, 0);
+    live_add_counted(&frame, 7, 0);
+    live_add_counted(&frame, 8, 1);
     struct tts_poollimits limits = limits_of("L1_SMALL=80%");
+    T_EQ(tts_poollimits_take(&limits, "L1_SMALL=90%", NULL), TTS_OK);
     T_TRUE(!tts_poollimits_passed(&limits, &frame, text));
-    T_TRUE(tts_poollimits_unknown(&limits, &frame, text));
     T_STR_EQ(
-        text,
-        "cannot check the limit of L1_SMALL of device 0: the size of this pool is unknown");
-    T_TRUE(!tts_poollimits_unknown(&limits, &frame, text));
-    T_TRUE(limits.limits[0].is_reported);
-    limits = limits_of("L1_SMALL=80%");
-    device->state = TTS_LIVE_IDLE; /* nothing uses the device */
-    T_TRUE(!tts_poollimits_unknown(&limits, &frame, text));
+        told(&watch, &limits, &frame),
+        "cannot check the limit of L1_SMALL of device 0: the size of this pool is unknown\n"
+        "cannot check the limit of L1_SMALL of device 1: the size of this pool is "
+        "unknown\n");
+    T_TRUE(tts_limitwatch_is_open(&watch));
+    T_STR_EQ(told(&watch, &limits, &frame), "");
+    tts_limitwatch_forget(&watch);
+    frame.devices[1].pools[TTS_POOL_L1_SMALL].allocated_known = false;
+    T_TRUE(strstr(told(&watch, &limits, &frame),
+                  "of device 1: the use of this pool is unknown\n") != NULL);
+    tts_liveframe_release(&frame);
+}
+
+T_TEST(a_pool_that_can_be_judged_later_does_not_count)
+{
+    struct tts_liveframe frame;
+    struct tts_limitwatch watch = {0};
+    live_init(&frame, LIVE_BLOCK_NS);
+    struct tts_livedevice *device = live_add_published(&frame);
+    struct tts_poollimits limits = limits_of("L1=80%");
+    device->pools[TTS_POOL_L1].allocated_known = false;
+    T_STR_EQ(told(&watch, &limits, &frame),
+             "cannot check the limit of L1 of device 0: the use of this pool is unknown\n");
+    /* A device that no process uses says nothing about the time before. */
+    device->state = TTS_LIVE_IDLE;
+    T_STR_EQ(told(&watch, &limits, &frame), "");
+    T_TRUE(tts_limitwatch_is_open(&watch));
     device->state = TTS_LIVE_LIVE;
-    device->pools[TTS_POOL_L1_SMALL].allocated_known = false;
-    T_TRUE(tts_poollimits_unknown(&limits, &frame, text));
-    T_STR_EQ(text,
-             "cannot check the limit of L1_SMALL of device 0: the use of this pool is unknown");
+    device->pools[TTS_POOL_L1].allocated_known = true;
+    T_STR_EQ(told(&watch, &limits, &frame), "");
+    T_TRUE(!tts_limitwatch_is_open(&watch));
+    device->index = 5000; /* more devices than are watched one by one */
+    device->pools[TTS_POOL_L1].allocated_known = false;
+    T_TRUE(strstr(told(&watch, &limits, &frame), "of device 5000: ") != NULL);
+    T_TRUE(tts_limitwatch_is_open(&watch));
+    tts_liveframe_release(&frame);
+}
+
+T_TEST(a_device_that_no_process_uses_needs_no_judgement)
+{
+    struct tts_liveframe frame;
+    struct tts_limitwatch watch = {0};
+    live_init(&frame, LIVE_BLOCK_NS);
+    live_add_counted(&frame, 7, 0)->state = TTS_LIVE_IDLE;
+    struct tts_poollimits limits = limits_of("L1_SMALL=80%");
+    T_STR_EQ(told(&watch, &limits, &frame), "");
+    T_TRUE(!tts_limitwatch_is_open(&watch));
     tts_liveframe_release(&frame);
 }
