@@ -33,12 +33,34 @@ expect_code 0
 [3,"live",[400,4,2,3],4,0,4242]
 [4,"live",[500,5,2,3],4,0,4242]' ] || fail "wanted the numbers of all versions in JSON"
 run "$ttscope" top --once
-for node in 0 1 2 3 4; do
-    expect_out_like "  DRAM Allocated: $(((node + 1) * 100)).00 MB "
-    expect_out_like "  L1 Allocated: $((node + 1)).00 MB "
+node=0
+for kind in v1k v1 v2 v3 v4; do
+    # The lines of the device, without the shares.
+    block=$(sed -n "/^Device $node /,/^Device $((node + 1)) /p" "$work/out" | sed -E 's/ \([0-9.]+%\).*| \(unknown\)//' | tr -s '\n ' ' ')
+    for text in " DRAM Allocated: $(((node + 1) * 100)).00 MB L1 Allocated: $((node + 1)).00 MB" \
+        " L1_SMALL Allocated: 2.00 MB TRACE Allocated: 3.00 MB Circular Buffers: 4.00 MB State: live " \
+        " Source: memory region of the runtime ($kind) " \
+        ": DRAM $(((node + 1) * 100)).00 MB, L1 $((node + 1)).00 MB, L1_SMALL 2.00 MB, TRACE 3.00 MB, CB 4.00 MB"; do
+        [[ $block == *"$text"* ]] || fail "wanted of $kind: $text, found: $block"
+    done
+    [[ $kind != v1k || $block == *", KERNEL 6.00 MB "* ]] || fail "wanted kernel binaries"
+    node=$((node + 1))
 done
-expect_out_like "Source: memory region of the runtime (v1k)"
-expect_out_like "Source: memory region of the runtime (v4)"
+run "$ttscope" top --once --view processes
+expect_out_like "
+Kernel binaries:
+   - Device 0, process 4242 python3, root: 6.00 MB
+"
+[[ $out != *renamed* ]] || fail "wanted no changed name"
+live_process 4242 pt_main_thread
+run "$ttscope" top --once --view processes
+expect_out_like "
+renamed: the process has another name than when it registered
+   - Device 0, process 4242 pt_main_thread, root
+   - Device 1, process 4242 pt_main_thread, root
+"
+[ "$(grep -c ' live ' "$work/out")" -eq 5 ] || fail "wanted a renamed process to be alive"
+live_process 4242 python3
 
 # --- a remote chip: its region has no board -----------------------------------------------------
 live_region 99 v3 "slot=4242:$((7 * mb)):0:0:0:0:$stamp:python3"
@@ -46,23 +68,55 @@ run "$ttscope" top --once --json
 [ "$(jq -c '.devices[5] | [.unique_id, .state, .pools[0].allocated_bytes, .pools[0].total_bytes,
     (.caveats | index("no_board") != null), .processes[0].pid]' <<<"$out")" = \
     "[99,\"live\",$((7 * mb)),null,true,4242]" ] || fail "wanted a remote chip without capacity"
+run "$ttscope" top --once
+block=$(sed -n "/^Device 5 /,\$p" "$work/out" | tr -s '\n ' ' ')
+for text in "DRAM Memory: Banks: unknown Total: unknown Allocated: 7.00 MB (unknown) Free: unknown Largest Block: unknown Usage: unknown" \
+    " DRAM Allocated: 7.00 MB (unknown) L1 Allocated: 0.00 B (unknown) L1_SMALL Allocated: 0.00 B (unknown) TRACE Allocated: 0.00 B (unknown) " \
+    " Id: 99 " "process 4242 python3, root, live: DRAM 7.00 MB" "the chip is remote or unknown"; do
+    [[ ${block,,} == *"${text,,}"* ]] || fail "wanted of the remote chip: $text, found: $block"
+done
 
 # --- regions that change while top runs ---------------------------------------------------------
 region=$TTSCOPE_ROOT/dev/shm/tt_device_$((0x$(serial_of 0)))_memory
-"$ttscope" top --view table -r 100 -n 12 >"$work/changes" 2>&1 &
+"$ttscope" top --view table -r 100 >"$work/changes" 2>&1 &
 top=$!
-sleep 0.3
+# Waits until a frame that began after this call has a text, with each run of blanks and line ends
+# as one blank. The text is a pattern. If a reason is given, the numbers of device 0 are unknown.
+wait_for_frame() { # row [reason]
+    local now text
+    now=$(wc -l <"$work/changes")
+    for _ in {1..100}; do
+        text=$(tail -n +"$((now + 1))" "$work/changes" | sed '1,/Update #/d' | tr -s '\n ' ' ')
+        # shellcheck disable=SC2053
+        [[ $text == *"= 0 $1 "*"${2-}"* ]] && return
+        sleep 0.1
+    done
+    ran="top while a region changes" out=${text:0:2000} err="" code=0
+    fail "wanted a frame with: $1, ${2-}"
+}
+unknown="unknown unknown unknown unknown unknown unknown"
+wait_for_frame "unknown 100.00 MB"
 truncate -s 100 "$region"
-sleep 0.2
+wait_for_frame "$unknown" "- Device 0: unreadable: the file has an unknown layout (version 1, 100 bytes)"
+truncate -s 0 "$region"
+wait_for_frame "$unknown" "- Device 0: unreadable: a process has created the region but has not initialised the region yet"
 rm "$region"
+wait_for_frame "$unknown" "- Device 0: live: a process has the chip open, but no program reports the memory of the chip"
+head -c 8576 /dev/zero | tr '\0' '\377' >"$region"
+wait_for_frame "$unknown" "- Device 0: unreadable: the file has an unknown layout (version 4294967295, 8576 bytes)"
+live_region $((0x$(serial_of 0))) v3 "slot=4242:$((1 << 55)):0:0:0:0:$stamp:python3"
+wait_for_frame "$unknown" "- Device 0: unreadable: the memory region is damaged: the counters exceed the memory of any device"
+# Another file takes the name.
+TTSCOPE_ROOT=$work/other live_host
+TTSCOPE_ROOT=$work/other live_region $((0x$(serial_of 0))) v3 "slot=4242:$((55 * mb)):0:0:0:0:$stamp:python3"
+mv "$work/other/dev/shm/${region##*/}" "$region"
+wait_for_frame "unknown 55.00 MB"
+head -c 8576 /dev/urandom >"$region" # whatever these bytes say, top goes on
 sleep 0.2
-head -c 8576 /dev/urandom >"$region"
-sleep 0.2
-live_region $((0x$(serial_of 0))) v3 "slot=4242:$((55 * mb)):0:0:0:0:$stamp:python3"
+live_region $((0x$(serial_of 0))) v3 "slot=4242:$((66 * mb)):0:0:0:0:$stamp:python3"
+wait_for_frame "unknown 66.00 MB"
+kill $top
 wait $top || fail "wanted top to go on while a region changes"
-grep -q "^0 .* 100.00 MB" "$work/changes" || fail "wanted the first numbers"
-grep -q "^0 .* 55.00 MB" "$work/changes" || fail "wanted the numbers of the new region"
-grep -q "^0 .* unknown" "$work/changes" || fail "wanted unknown numbers in between"
 grep -Eq "^[1-4] .*unknown +unknown +unknown" "$work/changes" && fail "another device changed"
 
 # --- the clock is set ---------------------------------------------------------------------------
@@ -115,18 +169,38 @@ expect_code 0
     "[32,2048,2048,$((32 * 1024 * 64 * 65 / 2 + 64 * 31 * 32 / 2))]" ] || fail "wanted 2048 right processes"
 run "$ttscope" top --once --view processes
 expect_code 0
-[ "$(grep -c '^ *[0-9]\+ 50[0-9][0-9] ' <<<"$out")" -eq 2048 ] || fail "wanted 2048 rows"
+# Device, process, DRAM and L1 of each row, in the short form of a narrow terminal.
+awk '$1 ~ /^[0-9]+$/ && $2 ~ /^50[0-9][0-9]$/ { print $1, $2, $6, $7 }' "$work/out" | sort >"$work/rows"
+for node in $(seq 0 31); do
+    for number in $(seq 1 64); do
+        echo "$node $((4999 + number)) $((number * 1024 + node)) $((number - 1))"
+    done
+done | LC_ALL=C awk '{ kib = $3 / 1024
+    print $1, $2, sprintf((kib < 9.995 ? "%.2fK" : "%.1fK"), kib), ($4 > 0 ? $4 "B" : "0") }' | sort >"$work/wanted"
+[ "$(wc -l <"$work/wanted")" -eq 2048 ] || fail "wanted 2048 rows to compare"
+diff "$work/wanted" "$work/rows" >"$work/diff" || fail "wanted other numbers: $(head -n 8 "$work/diff")"
 
 # --- signals and a slow reader ------------------------------------------------------------------
 # A document of these devices is larger than a pipe. The signal comes while it is written.
 mkfifo "$work/slow"
+# Reads a byte, and the rest after some time.
+read_slowly() {
+    rm -f "$work/begun"
+    (head -c 1 && : >"$work/begun" && sleep 0.5 && cat) <"$work/slow" >"$work/frames" &
+    reader=$!
+}
+wait_for_begin() {
+    for _ in {1..200}; do
+        [ -e "$work/begun" ] && break
+        sleep 0.05
+    done
+}
 for signal in INT TERM HUP; do
     ran="top, $signal, a slow reader" out="" err=""
-    (sleep 1 && cat) <"$work/slow" >"$work/frames" &
-    reader=$!
+    read_slowly
     env --default-signal=INT "$ttscope" top --json -r 100 >"$work/slow" 2>"$work/err" &
     top=$!
-    sleep 0.5
+    wait_for_begin
     kill -"$signal" $top
     code=0
     wait $top || code=$?
@@ -138,22 +212,23 @@ done
 # An ignored signal stays ignored.
 (trap '' HUP && exec "$ttscope" top --json -r 100 -n 2 >"$work/slow") &
 top=$!
-(sleep 0.8 && cat) <"$work/slow" >"$work/frames" &
-sleep 0.4
+read_slowly
+wait_for_begin
 kill -HUP $top
 code=0
 wait $top || code=$?
 [ "$code" -eq 0 ] || fail "wanted an ignored signal"
-wait
+wait $reader
 [ "$(jq -c '.devices | length' "$work/frames" | paste -sd,)" = 32,32 ] || fail "wanted both documents"
 # A reader that has stopped holds the command for two seconds, or until a second signal.
 for signals in 1 2; do
     ran="top, $signals signals, a stopped reader"
-    sleep 20 <"$work/slow" &
+    rm "$work/begun"
+    (head -c 1 >"$work/frames" && : >"$work/begun" && exec sleep 20) <"$work/slow" &
     reader=$!
     "$ttscope" top --json -r 100 >"$work/slow" 2>"$work/err" &
     top=$!
-    sleep 0.5
+    wait_for_begin
     start=$(date +%s%N)
     for _ in $(seq $signals); do
         kill -TERM $top
@@ -164,7 +239,7 @@ for signals in 1 2; do
     took=$((($(date +%s%N) - start) / 1000000))
     expect_code 0
     if [ $signals -eq 1 ]; then
-        [ "$took" -ge 1900 ] && [ "$took" -lt 9000 ] || fail "wanted an end after 2 s, not after $took ms"
+        ((took >= 1900 && took < 9000)) || fail "wanted an end after 2 s, not after $took ms"
     else
         [ "$took" -lt 1900 ] || fail "wanted an end at once, not after $took ms"
     fi

@@ -7,7 +7,13 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { WIDE_COLUMNS = 120, USER_COLUMNS = 8, USER_WIDE_COLUMNS = 16, COMMAND_COLUMNS = 68 };
+enum {
+    WIDE_COLUMNS = 120,
+    USER_COLUMNS = 8,
+    USER_WIDE_COLUMNS = 16,
+    COMMAND_COLUMNS = 68,
+    INDENT = 3
+};
 
 enum {
     DEVICE,
@@ -124,6 +130,45 @@ static void put_device_ids(const struct tts_liveframe *frame, FILE *out)
     }
 }
 
+/* Writes the bytes of kernel binaries, which only a few sources count, so that they have no
+ * column. */
+static void put_kernel_bytes(const struct tts_liveframe *frame, FILE *out)
+{
+    char name[TTS_LIVENAME_MAX], size[TTS_LIVETEXT_SIZE_MAX];
+    bool has_lines = false;
+    for (size_t i = 0; i < frame->device_count; i++)
+        for (size_t j = 0; j < frame->devices[i].process_count; j++) {
+            const struct tts_liveprocess *process = &frame->devices[i].processes[j];
+            uint64_t bytes = process->counters.bytes[TTS_COUNTER_KERNEL];
+            if (!(process->counters.known >> TTS_COUNTER_KERNEL & 1) || bytes == 0)
+                continue;
+            if (!has_lines)
+                fputs("\nKernel binaries:\n", out);
+            has_lines = true;
+            tts_say(out, INDENT, "- Device %" PRIu32 ", process %s: %s",
+                    frame->devices[i].index, tts_liveprocess_name(name, process),
+                    tts_livesize_text(size, bytes));
+        }
+}
+
+/* Names the processes that have another name than in the memory region. */
+static void say_renamed(const struct tts_liveframe *frame, FILE *out)
+{
+    char name[TTS_LIVENAME_MAX];
+    bool has_lines = false;
+    for (size_t i = 0; i < frame->device_count; i++)
+        for (size_t j = 0; j < frame->devices[i].process_count; j++) {
+            const struct tts_liveprocess *process = &frame->devices[i].processes[j];
+            if (!process->is_name_changed)
+                continue;
+            if (!has_lines)
+                fputs("\nrenamed: the process has another name than when it registered\n", out);
+            has_lines = true;
+            tts_say(out, INDENT, "- Device %" PRIu32 ", process %s", frame->devices[i].index,
+                    tts_liveprocess_name(name, process));
+        }
+}
+
 /* Says why processes are hidden: each reason once. */
 static void say_hidden(const struct tts_liveframe *frame, FILE *out)
 {
@@ -137,7 +182,7 @@ static void say_hidden(const struct tts_liveframe *frame, FILE *out)
     fputs("\nhidden: the process is alive, but ttscope cannot see the process\n", out);
     for (uint32_t reason = 1; reasons >> reason != 0; reason++)
         if (reasons >> reason & 1)
-            tts_say(out, 3, "- %s", tts_livereason_text((enum tts_livereason)reason));
+            tts_say(out, INDENT, "- %s", tts_livereason_text((enum tts_livereason)reason));
 }
 
 enum tts_status tts_liveview_processes(const struct tts_liveview *view, FILE *out)
@@ -155,6 +200,8 @@ enum tts_status tts_liveview_processes(const struct tts_liveview *view, FILE *ou
         else
             fputs("no process holds a device\n", out);
         put_device_ids(view->frame, out);
+        put_kernel_bytes(view->frame, out);
+        say_renamed(view->frame, out);
         say_hidden(view->frame, out);
         tts_livenotes_put(view, TTS_LIVENOTES_DEVICES | TTS_LIVENOTES_ANSWERS, out);
     }

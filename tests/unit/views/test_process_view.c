@@ -132,3 +132,23 @@ T_TEST(without_memory_nothing_is_written)
     frame.alloc = alloc;
     tts_liveframe_release(&frame);
 }
+
+T_TEST(kernel_binaries_and_changed_names_are_below_the_rows)
+{
+    struct tts_liveframe frame;
+    live_init(&frame, LIVE_BLOCK_NS);
+    struct tts_livedevice *device = live_add_counted(&frame, 7, 0);
+    struct tts_liveprocess *process = live_add_process(&frame, device, 4242);
+    struct tts_liveview view = live_view(&frame);
+    process->counters.known |= 1u << TTS_COUNTER_KERNEL;
+    const char *text = live_written(&view, 'p');
+    T_TRUE(!strstr(text, "Kernel binaries") && !strstr(text, "renamed"));
+    process->counters.bytes[TTS_COUNTER_KERNEL] = LIVE_MB(6);
+    process->is_name_changed = true;
+    text = live_written(&view, 'p');
+    T_TRUE(live_has(text, "\n\nKernel binaries:\n"
+                          "   - Device 0, process 4242 python3, alice: 6.00 MB\n"));
+    T_TRUE(live_has(text, "\nrenamed: the process has another name than when it registered\n"
+                          "   - Device 0, process 4242 python3, alice\n"));
+    tts_liveframe_release(&frame);
+}
