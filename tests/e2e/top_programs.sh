@@ -99,6 +99,45 @@ expect_out_like "removed 1 left-over, 993 KiB"
 run "$ttscope" clean --yes
 expect_out "nothing to clean: this host has no memory region"
 
+# --- the published screens ----------------------------------------------------------------------
+# A program with the published numbers gives the published screens. As in the comparison of
+# frames, runs of blanks are one, and the cells of a bar and the times do not count. The published
+# number of the update is 23, and the published architecture has no name.
+plain() {
+    sed -E 's/\[[█░]*\]/[]/; s/20[0-9-]+ [0-9:]{8}/TIME/; s/Update #(1|23)\)/Update #N)/; s/2 \(wormhole\)/2/' |
+        tr -s ' ' | sed 's/ $//'
+}
+golden=$TTS_SOURCE_DIR/tests/golden/live
+expect_published() { # FILE   `out` begins with the lines of the file
+    local wanted lines
+    wanted=$(plain <"$golden/$1")
+    lines=$(wc -l <<<"$wanted")
+    out=$(plain <<<"$out" | head -n "$lines")
+    [ "$lines" -gt 10 ] || fail "wanted the lines of $1"
+    [ "$out" = "$wanted" ] || fail "wanted $1: $(diff <(echo "$wanted") <(echo "$out"))"
+}
+start block "$program" "$shm" =0 0
+run env LC_ALL=C.UTF-8 "$ttscope" top --once
+expect_code 0
+expect_published published_block.txt
+exec {to}>&-
+while kill -0 "$last" 2>/dev/null; do sleep 0.02; done
+start table "$program" "$shm" '#0' 0
+"$ttscope" top --view table -r 1000 -n 2 >"$work/table" 2>&1 &
+top=$!
+for _ in {1..100}; do
+    grep -q "^Device" "$work/table" && break
+    sleep 0.02
+done
+tell grow
+wait $top
+# The tips are in the first frame only. A program that uses traces has a line more below the table.
+out=$(sed -n '/Update #1)/,$p' "$work/table" | grep -vE '^Update #1: +TRACE: 128 MB, +L1: 11.03 MB')
+out+=$'\n\n'$(sed -n '/Tips:/,/Steady state/p' "$work/table")
+expect_published published_table.txt
+exec {to}>&-
+while kill -0 "$last" 2>/dev/null; do sleep 0.02; done
+
 # --- files that are no regions ------------------------------------------------------------------
 mkfifo "$shm/ttscope_1_2_3"
 ln -s /etc/passwd "$shm/ttscope_2_2_3"

@@ -3,7 +3,9 @@
  * DIRECTORY "-": publishes only if the environment asks for it. Device d has the unique id
  * 0xa000 + d, one buffer of (d + 1) * BYTES in DRAM, and one of 2048 bytes in L1. With a "+"
  * before DEVICES, the allocator of each device reports a DRAM of 1 GiB in 12 banks. With "-"
- * before DEVICES, the program has devices without ids.
+ * before DEVICES, the program has devices without ids. With "=" the program has one device with
+ * the numbers of the published block, and with "#" with those of the published table: "grow"
+ * then makes the published changes.
  * Prints "ready PID" and waits for lines on standard input: "alloc N" and "free" change DRAM of
  * device 0; "churn N" allocates N buffers of 1 to 1000 bytes there and frees all but the last
  * 50, "l1 N" allocates in L1 there, "full N" says that N bytes are all of its L1, "work N
@@ -43,6 +45,53 @@ static void begin_device(struct tts_tracker *tracker, uint32_t device, uint64_t 
         must_publish(tts_publish_device(tracker, device, &facts, &err), &err);
     if (kind == '+')
         must_publish(tts_publish_pool(tracker, device, TTS_POOL_DRAM, &report, 0, &err), &err);
+}
+
+#define MEGABYTES(number) ((uint64_t)((number)*1048576.0))
+
+/* The device of the published block. */
+static void begin_block(struct tts_tracker *tracker)
+{
+    static const struct tts_publish_report reports[TTS_POOLS] = {
+        {6, 0, MEGABYTES(2304), MEGABYTES(1483.8), MEGABYTES(817.89), MEGABYTES(512)},
+        {64, 0, MEGABYTES(76), MEGABYTES(52.31), MEGABYTES(23.69), MEGABYTES(8)},
+        {64, 0, MEGABYTES(4), MEGABYTES(2.8499), MEGABYTES(1.15), 512 << 10},
+        {1, 0, MEGABYTES(16), 0, MEGABYTES(16), MEGABYTES(16)}};
+    struct tts_publish_facts facts = {.arch_known = true,
+                                      .arch = TTS_ARCH_WORMHOLE,
+                                      .hardware_queues = 1,
+                                      .dram_channels = 6,
+                                      .grid_columns = 8,
+                                      .grid_rows = 8};
+    struct tts_error err = {0};
+    must_publish(tts_publish_device(tracker, 0, &facts, &err), &err);
+    for (int pool = 0; pool < TTS_POOLS; pool++)
+        must_publish(tts_publish_pool(tracker, 0, (enum tts_pool)pool, &reports[pool], 0, &err),
+                     &err);
+}
+
+/* Allocates `count` buffers of L1, `bytes` together. */
+static void alloc_l1(struct tts_tracker *tracker, uint64_t first_id, uint64_t count,
+                     uint64_t bytes)
+{
+    struct tts_error err = {0};
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t size = i + 1 < count ? bytes / count : bytes - bytes / count * (count - 1);
+        must_publish(tts_track_alloc(tracker, 0, TTS_POOL_L1, first_id + i, size, 64, &err),
+                     &err);
+    }
+}
+
+enum { TABLE_BUFFERS = 334, TABLE_GROWTH = 12, TABLE_FIRST_ID = 1000 };
+
+/* The device of the published table, before the published changes. */
+static void begin_table(struct tts_tracker *tracker)
+{
+    struct tts_error err = {0};
+    must_publish(tts_track_alloc(tracker, 0, TTS_POOL_L1_SMALL, 1, MEGABYTES(0.5), 64, &err),
+                 &err);
+    must_publish(tts_track_alloc(tracker, 0, TTS_POOL_TRACE, 2, MEGABYTES(128), 0, &err), &err);
+    alloc_l1(tracker, TABLE_FIRST_ID, TABLE_BUFFERS - 2, MEGABYTES(8.68));
 }
 
 static void churn_buffers(struct tts_tracker *tracker, uint64_t count)
@@ -101,6 +150,9 @@ static void obey_line(struct tts_tracker *tracker, const char *line)
         must_publish(tts_track_free(tracker, 0, TTS_POOL_DRAM, id--, 0, 0, &err), &err);
     else if (sscanf(line, "l1 %" SCNu64, &bytes) == 1)
         must_publish(tts_track_alloc(tracker, 0, TTS_POOL_L1, ++id, bytes, 64, &err), &err);
+    else if (strcmp(line, "grow\n") == 0)
+        alloc_l1(tracker, TABLE_FIRST_ID + TABLE_BUFFERS, TABLE_GROWTH,
+                 MEGABYTES(11.03) - MEGABYTES(8.68));
     else if (sscanf(line, "full %" SCNu64, &bytes) == 1)
         report_full_l1(tracker, bytes);
     else if (sscanf(line, "work %" SCNu64 " %" SCNu64, &bytes, &kept) == 2)
@@ -117,13 +169,17 @@ int main(int argc, char **argv)
     struct tts_error err = {0};
     if (argc < 4)
         return 2;
-    char kind = argv[2][0] == '+' || argv[2][0] == '-' ? argv[2][0] : ' ';
+    char kind = strchr("+-=#", argv[2][0]) ? argv[2][0] : ' ';
     uint32_t devices = (uint32_t)strtoul(argv[2] + (kind != ' '), NULL, 10);
     struct tts_tracker *tracker = tts_tracker_process();
     struct tts_publish_config config = {
-        .directory = argv[1], .buffers_max = 256, .events_max = 256};
+        .directory = argv[1], .buffers_max = 512, .events_max = 256};
     if (strcmp(argv[1], "-") != 0)
         must_publish(tts_publish_begin(tracker, &config, &err), &err);
+    if (kind == '=')
+        begin_block(tracker);
+    if (kind == '#')
+        begin_table(tracker);
     for (uint32_t d = 0; d < devices; d++)
         begin_device(tracker, d, strtoull(argv[3], NULL, 10), kind);
     printf("ready %ld\n", (long)getpid());
