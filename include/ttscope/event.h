@@ -69,7 +69,9 @@ struct tts_event {
     size_t name_len;
     const struct tts_failure *failure; /* FAILURE: the details */
     /* ALLOC: the address in every bank, and the request. No figure depends on these fields. A
-     * recording keeps them, so that it can be replayed on another device. */
+     * recording keeps them, so that it can be replayed on another device.
+     * CB, DFB that are borrowed: the address tells in which buffer they lie, so that this
+     * buffer is not named as one that could move to DRAM. */
     bool has_address;
     uint64_t address;
     uint64_t page_bytes; /* 0 if the request is unknown */

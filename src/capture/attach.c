@@ -77,6 +77,8 @@ static void on_event(void *ctx, const struct tts_device_event *event)
     case TTS_DEVICE_CB:
         post(at, (struct tts_event){.kind = TTS_EVENT_CB,
                                     .borrowed = event->cb->global,
+                                    .has_address = event->cb->global,
+                                    .address = event->cb->address,
                                     .size_bytes = event->cb->total_bytes,
                                     .ranges = event->ranges,
                                     .range_count = event->range_count});

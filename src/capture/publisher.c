@@ -5,6 +5,7 @@
 #include "base/heap.h"
 #include "base/mapfile.h"
 #include "base/ticks.h"
+#include "capture/cbholders.h"
 #include "capture/slotindex.h"
 #include "capture/tracker_inside.h"
 #include "wire/clientwriter.h"
@@ -36,7 +37,8 @@ struct tts_publisher {
     struct tts_tracker *tracker;
     struct tts_fold *fold;
     struct tts_clientwriter out;
-    struct tts_slotindex listed; /* the buffers in the table */
+    struct tts_slotindex listed;  /* the buffers in the table */
+    struct tts_cbholders holders; /* those in L1, and the circular buffers in them */
     /* Buffers of the fold whose event has this number or a lower one are not counted here. */
     uint64_t first_seq;
     uint64_t dropped, unlisted, unknown_frees;
@@ -168,6 +170,8 @@ static TTS_FORCE_INLINE void leave_table(struct tts_publisher *p,
 {
     const struct tts_slotnode *node = &p->listed.nodes[*link];
     tts_clientwriter_drop_buffer(&p->out, *link);
+    if (node->pool == TTS_POOL_L1)
+        tts_cbholders_remove(&p->holders, *link);
     take_from_pool(device, (enum tts_pool)node->pool, node->size_bytes);
     tts_slotindex_remove(&p->listed, link);
 }
@@ -180,6 +184,17 @@ static TTS_COLD void leave_unlisted(struct tts_publisher *p,
     assert(p->unlisted > 0);
     store_unlisted(p, p->unlisted - 1);
     take_from_pool(device, left->pool, left->size_bytes);
+}
+
+static TTS_FORCE_INLINE void list_buffer(struct tts_publisher *p,
+                                         const struct tts_clientregion_device *device,
+                                         uint32_t slot,
+                                         const struct tts_clientregion_buffer *buffer)
+{
+    tts_clientwriter_put_buffer(&p->out, slot, buffer);
+    if (buffer->pool == TTS_POOL_L1)
+        tts_cbholders_add(&p->holders, slot, device_index(p, device), buffer->address,
+                          buffer->bank_bytes);
 }
 
 /* Counts and lists a buffer that came. buffer->stamp is set here. `left` is a buffer with the
@@ -205,7 +220,7 @@ static TTS_FORCE_INLINE void publish_alloc(struct tts_publisher *p, struct publi
     uint32_t slot = tts_slotindex_add(&p->listed, device_index(p, device), pool, buffer->id,
                                       buffer->size_bytes);
     if (TTS_LIKELY(slot != TTS_SLOTINDEX_NONE))
-        tts_clientwriter_put_buffer(&p->out, slot, buffer);
+        list_buffer(p, device, slot, buffer);
     else
         store_unlisted(p, p->unlisted + 1);
     add_to_pool(device, pool, buffer->size_bytes);
@@ -295,8 +310,37 @@ static void add_cb_bytes(struct tts_clientregion_device *device, uint64_t bytes)
     tts_clientdevice_unlock(device);
 }
 
-static void begin_device_program(struct tts_clientregion_device *device)
+static void show_cb_holder(void *ctx, uint32_t slot, bool is_holding)
 {
+    struct tts_publisher *p = ctx;
+    tts_clientwriter_flag_buffer(&p->out, slot, TTS_CLIENTBUFFER_HAS_CB, is_holding);
+}
+
+/* Marks the buffer in whose memory a circular buffer begins. The buffer may be one of the mesh
+ * of the device. */
+static void begin_borrowed_cb(struct tts_publisher *p,
+                              const struct tts_clientregion_device *device, uint64_t address)
+{
+    struct tts_deviceset owners = {{0}};
+    tts_deviceset_add(&owners, device_index(p, device));
+    for (uint32_t i = 0; i < p->out.device_count; i++)
+        if ((device->known & TTS_CLIENTDEVICE_MESH) && p->out.devices[i].id == device->mesh)
+            tts_deviceset_add(&owners, i);
+    tts_cbholders_begin_cb(&p->holders, device_index(p, device), &owners, address,
+                           show_cb_holder, p);
+}
+
+/* Ends the circular buffers of a device. A program of a mesh ends those of its chips, too. */
+static void begin_device_program(struct tts_publisher *p,
+                                 struct tts_clientregion_device *device)
+{
+    struct tts_deviceset ended = {{0}};
+    tts_deviceset_add(&ended, device_index(p, device));
+    for (uint32_t i = 0; p->holders.holding > 0 && i < p->out.device_count; i++)
+        if ((p->out.devices[i].known & TTS_CLIENTDEVICE_MESH) &&
+            p->out.devices[i].mesh == device->id)
+            tts_deviceset_add(&ended, i);
+    tts_cbholders_end_cbs(&p->holders, &ended, show_cb_holder, p);
     tts_clientdevice_lock(device);
     device->known |= TTS_CLIENTDEVICE_CB;
     device->cb_bytes = 0;
@@ -330,13 +374,16 @@ static TTS_NOINLINE void publish_rare(struct tts_publisher *p, const struct tts_
     }
     switch (event->kind) {
     case TTS_EVENT_PROGRAM:
-        begin_device_program(device);
+        begin_device_program(p, device);
         out.kind = TTS_CLIENTEVENT_PROGRAM;
         break;
     case TTS_EVENT_CB:
     case TTS_EVENT_DFB:
-        if (event->borrowed)
-            return; /* it lies in a buffer that is counted */
+        if (event->borrowed) { /* it lies in a buffer that is counted */
+            if (event->has_address)
+                begin_borrowed_cb(p, device, event->address);
+            return;
+        }
         out.size_bytes = bytes_on_cores(event->size_bytes, event->ranges, event->range_count);
         add_cb_bytes(device, out.size_bytes);
         out.kind = TTS_CLIENTEVENT_CB;
@@ -557,6 +604,7 @@ static void free_publisher(struct tts_publisher *p)
     const struct tts_alloc *alloc = p->alloc, *pages = p->pages;
     tts_forkmark_free(p->home);
     tts_slotindex_release(&p->listed);
+    tts_cbholders_release(&p->holders);
     if (p->ops)
         pages->free(pages->ctx, p->ops, p->ops_bytes);
     alloc->free(alloc->ctx, p, sizeof *p);
@@ -566,6 +614,8 @@ static enum tts_status take_publish_memory(struct tts_publisher *p, struct tts_e
 {
     const struct tts_alloc *pages = p->pages;
     enum tts_status status = tts_slotindex_init(&p->listed, p->buffer_slots, pages);
+    if (status == TTS_OK)
+        status = tts_cbholders_init(&p->holders, p->buffer_slots, pages);
     p->ops = pages->alloc(pages->ctx, p->ops_bytes);
     if (status != TTS_OK || !p->ops)
         return out_of_publish_memory(err);
@@ -630,6 +680,7 @@ static enum tts_status open_region(struct tts_publisher *p, struct tts_error *er
         return status;
     memset(p->ops, 0, p->ops_bytes);
     tts_slotindex_reset(&p->listed);
+    tts_cbholders_reset(&p->holders);
     p->dropped = p->unlisted = p->unknown_frees = 0;
     p->last_hash = 0;
     p->last_op = p->other_op = 0;

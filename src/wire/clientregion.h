@@ -124,7 +124,7 @@ struct tts_clientregion_device {
 };
 
 /* A live buffer. A slot is in use if `stamp` is not 0. A stamp is used once, so a reader copies
- * the slot between two reads of the same stamp. */
+ * the slot between two reads of the same stamp. Only `flags` change while the stamp stays. */
 struct tts_clientregion_buffer {
     uint64_t stamp; /* 1 + number of the event that allocated the buffer */
     uint64_t id, address;

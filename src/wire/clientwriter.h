@@ -156,6 +156,16 @@ static TTS_FORCE_INLINE void tts_clientwriter_drop_buffer(struct tts_clientwrite
     __atomic_store_n(&writer->buffers[slot].stamp, 0, __ATOMIC_RELEASE);
 }
 
+/* Sets or clears a flag of a buffer that is in the table. The stamp stays. */
+static inline void tts_clientwriter_flag_buffer(struct tts_clientwriter *writer, uint32_t slot,
+                                                uint8_t flag, bool is_set)
+{
+    assert(slot < writer->buffer_slots);
+    uint8_t *flags = &writer->buffers[slot].flags;
+    uint8_t others = (uint8_t)(__atomic_load_n(flags, __ATOMIC_RELAXED) & ~flag);
+    __atomic_store_n(flags, is_set ? others | flag : others, __ATOMIC_RELAXED);
+}
+
 /* Appends an event to the ring (if there is one) and counts it. event->stamp is ignored. Call
  * this last, after the table and the counters were changed. */
 static TTS_FORCE_INLINE void

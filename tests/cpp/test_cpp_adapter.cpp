@@ -920,6 +920,43 @@ static tts_clientregion_device first_device_in(const tts_publish_state &state)
     return device;
 }
 
+// Returns the flags of the first L1 buffer in the table of a region.
+static int l1_flags_in(const tts_publish_state &state)
+{
+    tts_clientregion_header header{};
+    tts_clientregion_buffer buffer{};
+    std::FILE *file = std::fopen(state.path, "rb");
+    T_TRUE(file != nullptr);
+    T_EQ(std::fread(&header, sizeof header, 1, file), 1);
+    T_EQ(std::fseek(file, static_cast<long>(header.buffers_off), SEEK_SET), 0);
+    while (buffer.stamp == 0 || buffer.pool != TTS_POOL_L1)
+        T_EQ(std::fread(&buffer, sizeof buffer, 1, file), 1);
+    std::fclose(file);
+    return buffer.flags;
+}
+
+T_TEST(a_published_buffer_tells_that_a_global_circular_buffer_lies_in_it)
+{
+    Rig rig;
+    IDevice device(3);
+    Buffer l1(&device, BufferType::L1, TILE, TILE);
+    Program program;
+    l1.at = 0x10000;
+    const std::string directory = std::filesystem::path(t_scratch("cpp")).parent_path();
+    tts_publish_config config{};
+    config.directory = directory.c_str();
+    ttscope::Publisher shown = ttscope::publish(rig.tracker, config);
+    allocate(l1);
+    T_EQ(l1_flags_in(shown.state()), 0);
+    tell([&](IGraphProcessor &p) {
+        p.track_allocate_cb(cores(0, 0, 0, 0), l1.address(), TILE, true, &device);
+    });
+    T_EQ(l1_flags_in(shown.state()), TTS_CLIENTBUFFER_HAS_CB);
+    run(program, device);
+    T_EQ(l1_flags_in(shown.state()), 0);
+    deallocate(l1);
+}
+
 T_TEST(a_published_tracker_has_the_pools_of_the_allocator)
 {
     Rig rig;

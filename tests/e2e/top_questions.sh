@@ -80,3 +80,15 @@ expect_sentence "L1 Memory: 100% full - critical, reduce buffer sizes; largest: 
 run "$ttscope" top --once --json
 [ "$(jq -c '.devices[0].pressure[0] | [.pool, .usage_ratio, .dram_has_room, [.moves[].bytes], .moves_bytes, .moves_not_listed]' <<<"$out")" = \
     '["L1",1,true,[1000000,2048],1002048,0]' ] || fail "wanted the pressure: $(jq -c '.devices[0].pressure' <<<"$out")"
+
+# --- a circular buffer in the largest one --------------------------------------------------------
+tell "place 640000 65536"
+tell "cb 65536"
+run "$ttscope" top --once --json
+moves='.devices[0].pressure[0] | [[.moves[].bytes], .moves_bytes]'
+[ "$(jq -c "$moves" <<<"$out")" = '[[1000000,2048],1002048]' ] ||
+    fail "a buffer with a circular buffer cannot move: $(jq -c '.devices[0].pressure' <<<"$out")"
+tell program
+run "$ttscope" top --once --json
+[ "$(jq -c "$moves" <<<"$out")" = '[[1000000,640000,2048],1642048]' ] ||
+    fail "the circular buffer has ended: $(jq -c '.devices[0].pressure' <<<"$out")"

@@ -10,7 +10,9 @@
  * device 0; "churn N" allocates N buffers of 1 to 1000 bytes there and frees all but the last
  * 50, "l1 N" allocates in L1 there, "full N" says that N bytes are all of its L1, "work N
  * KEPT" allocates and frees N buffers of DRAM and keeps KEPT others, "begin" and "end" capture
- * a trace. Ends at the end of the input. */
+ * a trace, "place N ADDRESS" allocates in L1 there, "cb ADDRESS" begins a circular buffer in
+ * the memory of an L1 buffer there, "program" begins a program there. Ends at the end of the
+ * input. */
 #include "ttscope/publish.h"
 
 #include <inttypes.h>
@@ -137,6 +139,33 @@ static void post_trace(struct tts_tracker *tracker, enum tts_event_kind kind)
     must_publish(tts_tracker_post(tracker, &event, &err), &err);
 }
 
+static void place_l1(struct tts_tracker *tracker, uint64_t id, uint64_t bytes, uint64_t address)
+{
+    struct tts_error err = {0};
+    struct tts_event event = tts_event_of(TTS_EVENT_ALLOC, 0);
+    event.pool = TTS_POOL_L1;
+    event.id = id;
+    event.size_bytes = bytes;
+    event.bytes_per_bank = bytes / 64;
+    event.has_address = true;
+    event.address = address;
+    must_publish(tts_tracker_post(tracker, &event, &err), &err);
+}
+
+static void tell_borrowed_cb(struct tts_tracker *tracker, uint64_t address)
+{
+    static const struct tts_core_range one = {0, 0, 0, 0};
+    struct tts_error err = {0};
+    struct tts_event event = tts_event_of(TTS_EVENT_CB, 0);
+    event.borrowed = true;
+    event.size_bytes = 64;
+    event.ranges = &one;
+    event.range_count = 1;
+    event.has_address = true;
+    event.address = address;
+    must_publish(tts_tracker_post(tracker, &event, &err), &err);
+}
+
 static void obey_line(struct tts_tracker *tracker, const char *line)
 {
     static uint64_t id = 100;
@@ -155,6 +184,12 @@ static void obey_line(struct tts_tracker *tracker, const char *line)
                  MEGABYTES(11.03) - MEGABYTES(8.68));
     else if (sscanf(line, "full %" SCNu64, &bytes) == 1)
         report_full_l1(tracker, bytes);
+    else if (sscanf(line, "place %" SCNu64 " %" SCNu64, &bytes, &kept) == 2)
+        place_l1(tracker, ++id, bytes, kept);
+    else if (sscanf(line, "cb %" SCNu64, &bytes) == 1)
+        tell_borrowed_cb(tracker, bytes);
+    else if (strcmp(line, "program\n") == 0)
+        must_publish(tts_track_program(tracker, 0, &err), &err);
     else if (sscanf(line, "work %" SCNu64 " %" SCNu64, &bytes, &kept) == 2)
         do_work(tracker, bytes, kept);
     else if (strcmp(line, "begin\n") == 0 || strcmp(line, "end\n") == 0)

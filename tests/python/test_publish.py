@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import ttscope
+from ttscope._graphfeed import GraphFeed
 
 
 class PublishTest(unittest.TestCase):
@@ -31,6 +32,23 @@ class PublishTest(unittest.TestCase):
         self.assertIsNone(shown.path)
         self.assertEqual(os.listdir(self.folder), [])
         shown.stop()
+
+    def test_a_buffer_tells_that_a_global_circular_buffer_of_a_graph_lies_in_it(self):
+        buffer = {"node_type": "buffer_allocate", "connections": [1],
+                  "params": {"size": "4096", "type": "L1", "address": "65536", "page_size": "2048",
+                             "num_cores": "0"}}
+        cb = {"node_type": "circular_buffer_allocate",
+              "params": {"size": "64", "address": "65536", "globally_allocated": "1",
+                         "core_range_set": "{[(x=0,y=0) - (x=0,y=0)]}"}}
+        with ttscope.publish(tracker=self.tracker, directory=self.folder, buffers_max=2) as shown:
+            feed = GraphFeed(self.tracker)
+            flags = []
+            for node in buffer, cb:
+                feed.feed([node])
+                with open(shown.path, "rb") as file:
+                    region = file.read()
+                flags.append(region[struct.unpack_from("<Q", region, 184)[0] + 55])
+            self.assertEqual((flags, feed.skipped), ([0, 2], 0))
 
     def test_a_second_publisher_joins(self):
         first = ttscope.publish(tracker=self.tracker, directory=self.folder)

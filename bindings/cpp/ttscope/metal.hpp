@@ -370,8 +370,19 @@ class Recorder
             show(*device, place.id, pool, buffer.buffer_type());
     }
 
+    // Where a circular buffer lies. Only one in the memory of a buffer needs an address.
+    struct Lies {
+        bool borrowed = false;
+        bool has_address = false;
+        std::uint64_t address = 0;
+    };
+    static Lies lies_at(bool borrowed, std::uint64_t address)
+    {
+        return {borrowed, borrowed, borrowed ? address : 0};
+    }
+
     template <class C, class D>
-    void on_cores(tts_event_kind kind, const C &cores, std::uint64_t size, bool borrowed,
+    void on_cores(tts_event_kind kind, const C &cores, std::uint64_t size, const Lies &lies,
                   const D *device)
     {
         const Place place = place_of(device);
@@ -383,7 +394,9 @@ class Recorder
         tts_event event{};
         event.kind = kind;
         event.device = place.id;
-        event.borrowed = borrowed;
+        event.borrowed = lies.borrowed;
+        event.has_address = lies.has_address;
+        event.address = lies.address;
         event.size_bytes = size;
         event.ranges = ranges.data();
         event.range_count = gather(cores, ranges);
@@ -555,8 +568,8 @@ class Recorder
             if (!runtime.hook_program(&program))
                 return;
             for (const auto &cb : program.circular_buffers())
-                on_cores(TTS_EVENT_CB, cb->core_ranges(), cb->size(), cb->globally_allocated(),
-                         device);
+                on_cores(TTS_EVENT_CB, cb->core_ranges(), cb->size(),
+                         Lies{cb->globally_allocated()}, device);
         }
     }
 
@@ -747,11 +760,12 @@ template <class Base> class Common : public Base
                 r.buffer(TTS_EVENT_FREE, *buffer);
         });
     }
-    void track_allocate_cb(const Cores &cores, std::uint64_t, std::uint64_t size,
+    void track_allocate_cb(const Cores &cores, std::uint64_t address, std::uint64_t size,
                            bool is_globally_allocated, const Device *device) noexcept override
     {
         with([&](Recorder &r) {
-            r.on_cores(TTS_EVENT_CB, cores, size, is_globally_allocated, device);
+            r.on_cores(TTS_EVENT_CB, cores, size, r.lies_at(is_globally_allocated, address),
+                       device);
         });
     }
     void track_deallocate_cb(const Device *device) noexcept override
@@ -804,12 +818,12 @@ template <has_dataflow_buffers Base> class WithDataflowBuffers<Base> : public Ba
 {
   public:
     using Base::Base;
-    void track_allocate_dataflow_buffer(const Cores &cores, std::uint64_t, std::uint64_t size,
-                                        bool borrows_memory,
+    void track_allocate_dataflow_buffer(const Cores &cores, std::uint64_t address,
+                                        std::uint64_t size, bool borrows_memory,
                                         const Device *device) noexcept override
     {
         this->with([&](Recorder &r) {
-            r.on_cores(TTS_EVENT_DFB, cores, size, borrows_memory, device);
+            r.on_cores(TTS_EVENT_DFB, cores, size, r.lies_at(borrows_memory, address), device);
         });
     }
 };
@@ -827,7 +841,7 @@ template <has_scratchpads Base> class WithScratchpads<Base> : public Base
                                    const Device *device) noexcept override
     {
         this->with(
-            [&](Recorder &r) { r.on_cores(TTS_EVENT_SCRATCHPAD, cores, size, false, device); });
+            [&](Recorder &r) { r.on_cores(TTS_EVENT_SCRATCHPAD, cores, size, {}, device); });
     }
 };
 

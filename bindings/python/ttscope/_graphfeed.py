@@ -173,6 +173,9 @@ class GraphFeed:
     def _tell_on_cores(self, kind: int, params: Any, borrowed: object) -> None:
         text = str(params.get("core_range_set"))
         event = Event(kind, 0, L1, borrowed in (1, "1", "true"), 0, _number(params["size"]))
+        if event.borrowed:  # the address tells in which buffer it lies
+            event.address = _optional(params, "address")
+            event.has_address = event.address != 0
         ranges = self._ranges.get(text)
         if ranges is None:
             ranges = self._ranges[text] = _ranges_of(text)

@@ -163,6 +163,85 @@ T_TEST(circular_buffers_traces_and_refusals_are_published)
     tts_tracker_free(tracker);
 }
 
+static void alloc_l1_at(struct tts_tracker *tracker, uint32_t device, uint64_t id,
+                        uint64_t address)
+{
+    struct tts_event event = tts_event_of(TTS_EVENT_ALLOC, device);
+    event.pool = TTS_POOL_L1;
+    event.id = id;
+    event.size_bytes = 64 * 1024;
+    event.bytes_per_bank = 1024;
+    event.has_address = true;
+    event.address = address;
+    T_EQ(tts_tracker_post(tracker, &event, NULL), TTS_OK);
+}
+
+static void begin_borrowed_at(struct tts_tracker *tracker, uint32_t device, uint64_t address)
+{
+    static const struct tts_core_range one = {0, 0, 0, 0};
+    struct tts_event event = tts_event_of(TTS_EVENT_CB, device);
+    event.borrowed = true;
+    event.size_bytes = 64;
+    event.ranges = &one;
+    event.range_count = 1;
+    event.has_address = true;
+    event.address = address;
+    T_EQ(tts_tracker_post(tracker, &event, NULL), TTS_OK);
+}
+
+static bool has_cb_in(struct tts_tracker *tracker, uint64_t id)
+{
+    return buffer_of(tracker, id).flags == TTS_CLIENTBUFFER_HAS_CB;
+}
+
+T_TEST(a_buffer_has_a_flag_while_a_circular_buffer_lies_in_its_memory)
+{
+    struct tts_tracker *tracker = published(FEW, RING);
+    alloc_l1(tracker, 1, 512); /* without an address */
+    alloc_l1_at(tracker, 0, 2, 0x10000);
+    alloc_l1_at(tracker, 0, 3, 0x10400);
+    alloc_dram(tracker, 4, 4096);
+    begin_borrowed_at(tracker, 0, 0x10800); /* in no buffer */
+    T_TRUE(!has_cb_in(tracker, 2) && !has_cb_in(tracker, 3));
+    uint64_t events = header_in(tracker).events;
+    begin_borrowed_at(tracker, 0, 0x103ff);
+    T_TRUE(has_cb_in(tracker, 2) && !has_cb_in(tracker, 1) && !has_cb_in(tracker, 3));
+    T_EQ(header_in(tracker).events, events);
+    begin_borrowed_at(tracker, 0, 0x10000);
+    begin_borrowed_at(tracker, 0, 0x10400);
+    T_TRUE(has_cb_in(tracker, 2) && has_cb_in(tracker, 3));
+    free_l1(tracker, 2);
+    alloc_l1_at(tracker, 0, 5, 0x10000); /* in the slot of the last one */
+    T_TRUE(!has_cb_in(tracker, 5) && has_cb_in(tracker, 3));
+    program(tracker);
+    T_TRUE(!has_cb_in(tracker, 3) && !has_cb_in(tracker, 5));
+    begin_borrowed_at(tracker, 0, 0x10000);
+    T_TRUE(has_cb_in(tracker, 5));
+    tts_tracker_free(tracker);
+}
+
+T_TEST(a_circular_buffer_on_a_chip_marks_a_buffer_of_its_mesh)
+{
+    enum { MESH = 0, CHIP = 1, OTHER_CHIP = 2, STRANGER = 3 };
+    struct tts_tracker *tracker = published(FEW, RING);
+    T_EQ(tts_tracker_chip(tracker, CHIP, MESH, NULL), TTS_OK);
+    T_EQ(tts_tracker_chip(tracker, OTHER_CHIP, MESH, NULL), TTS_OK);
+    alloc_l1_at(tracker, MESH, 1, 0x10000);
+    begin_borrowed_at(tracker, STRANGER, 0x10000);
+    T_TRUE(!has_cb_in(tracker, 1));
+    begin_borrowed_at(tracker, CHIP, 0x10000);
+    begin_borrowed_at(tracker, OTHER_CHIP, 0x10000);
+    T_TRUE(has_cb_in(tracker, 1));
+    T_EQ(tts_track_program(tracker, CHIP, NULL), TTS_OK);
+    T_TRUE(has_cb_in(tracker, 1));
+    T_EQ(tts_track_program(tracker, OTHER_CHIP, NULL), TTS_OK);
+    T_TRUE(!has_cb_in(tracker, 1));
+    begin_borrowed_at(tracker, CHIP, 0x10000);
+    T_EQ(tts_track_program(tracker, MESH, NULL), TTS_OK);
+    T_TRUE(!has_cb_in(tracker, 1));
+    tts_tracker_free(tracker);
+}
+
 T_TEST(the_ring_keeps_the_last_events_and_rounds_its_size_up)
 {
     struct tts_tracker *tracker = published(FEW, 5);
@@ -537,6 +616,33 @@ T_TEST(reports_of_an_allocator_and_facts_are_published)
     T_TRUE(device.grid_columns == 8 && device.grid_rows == 7 && device.arch == 1);
     T_EQ(header_in(tracker).events, 0);
     tts_tracker_free(tracker);
+}
+
+T_TEST(a_global_circular_buffer_of_an_attached_device_marks_its_buffer)
+{
+    static const struct tts_core_range one = {0, 0, 0, 0};
+    struct tts_tracker *tracker = published(FEW, RING);
+    struct tts_chip chip = chip_of("n150");
+    struct tts_device *device;
+    struct tts_buffer buffer;
+    struct tts_request request = {
+        .pool = TTS_POOL_L1, .size_bytes = 100 * 2048, .page_bytes = 2048};
+    T_EQ(tts_device_new(&chip, NULL, NULL, &device, NULL), TTS_OK);
+    T_EQ(tts_tracker_attach(tracker, device, 0, NULL), TTS_OK);
+    T_EQ(tts_device_alloc(device, &request, &buffer, NULL), TTS_OK);
+    struct tts_cb cb = {.ranges = &one,
+                        .range_count = 1,
+                        .total_bytes = 2048,
+                        .global = true,
+                        .global_address = buffer.address};
+    uint64_t address;
+    tts_device_program(device, 1);
+    T_EQ(tts_device_add_cb(device, &cb, &address, NULL), TTS_OK);
+    T_TRUE(has_cb_in(tracker, buffer.id));
+    tts_device_program(device, 2);
+    T_TRUE(!has_cb_in(tracker, buffer.id));
+    tts_tracker_free(tracker);
+    tts_device_free(device);
 }
 
 T_TEST(attached_devices_publish_their_pools_after_each_event)
