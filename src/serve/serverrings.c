@@ -136,7 +136,9 @@ static void send_region_event(const struct tts_serverrings *rings,
         .device = from->device,
         .pool = from->pool < TTS_POOLS ? (enum tts_pool)from->pool : TTS_POOL_DRAM,
         .id_known = true,
-        .id = from->address != TTS_CLIENTREGION_NO_ADDRESS ? from->address : from->id,
+        /* Not the address: buffers of two pools can have one address, and the address of a
+         * buffer that is not in the table is unknown when the buffer is freed. */
+        .id = from->id,
         .size_bytes = from->size_bytes,
         .time_ns = from->time_ns,
         .references = from->kind == TTS_CLIENTEVENT_ALLOC,

@@ -49,7 +49,8 @@ struct tts_serverevent {
     enum tts_pool pool;                      /* of ALLOC, FREE, REFUSED */
     uint8_t kernel_type; /* of KERNEL_*: 0 application, 1 fabric, 2 dispatch */
     bool id_known;       /* false for COUNTERS */
-    uint64_t id;         /* address or number of the buffer, circular buffer or kernel */
+    uint64_t id; /* number or address of the buffer, circular buffer or kernel; of a program
+                    that publishes, always the number */
     uint64_t size_bytes;
     uint64_t time_ns;    /* since 1970 */
     uint32_t references; /* of the buffer after the event; 1 for a new one, 0: it is gone */
