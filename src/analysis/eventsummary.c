@@ -240,6 +240,8 @@ static enum tts_status take_scan_change(struct tts_eventscan *scan, const struct
     }
     if (scan->config.follows_traces)
         tts_tracescan_item(&scan->traces, item, change);
+    if (scan->growing.rule.interval_ns > 0)
+        tts_growscan_item(&scan->growing, item, change);
     if (scan->leaks)
         status = tts_leakscan_change(scan->leaks, change, item->has_time ? item->time_ns : 0);
     for (int i = 0; status == TTS_OK && scan->config.at == 0 && i < TTS_POOLS; i++) {
@@ -260,7 +262,8 @@ enum tts_status tts_eventscan_init(struct tts_eventscan *scan,
     struct tts_follow_config follow = {
         .on_phase = add_scan_phase, .keeps_paths = true, .ctx = scan};
     alloc = alloc ? alloc : tts_alloc_libc();
-    *scan = (struct tts_eventscan){.config = *config, .sum = sum, .alloc = alloc};
+    *scan = (struct tts_eventscan){
+        .config = *config, .sum = sum, .alloc = alloc, .growing.rule = config->growing};
     *sum = (struct tts_eventsummary){.alloc = alloc};
     enum tts_status status = tts_follow_new(&follow, alloc, &scan->follow, err);
     for (int i = 0; status == TTS_OK && i < TTS_POOLS; i++) {
@@ -543,6 +546,9 @@ enum tts_status tts_eventscan_finish(struct tts_eventscan *scan, struct tts_erro
                                                  : finish_scan_pool(scan, scan->config.pool);
     if (scan->leaks)
         tts_leakscan_judge(scan->leaks, &scan->sum->leaks);
+    if (scan->growing.rule.interval_ns > 0)
+        tts_growscan_end(&scan->growing, scan->sum->last_ns);
+    scan->sum->growing = scan->growing.found;
     scan->sum->trace_phases = scan->traces.phases.answer;
     scan->sum->traces = scan->traces.begun + scan->traces.ended;
     return status == TTS_OK ? finish_scan_whole(scan, err)

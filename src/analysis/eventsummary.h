@@ -8,6 +8,7 @@
 #pragma once
 
 #include "analysis/best.h"
+#include "analysis/growscan.h"
 #include "analysis/leakscan.h"
 #include "analysis/opbytes.h"
 #include "analysis/peak.h"
@@ -106,6 +107,7 @@ struct tts_eventsummary {
     uint64_t last_ns;          /* time of the last item that has a time; 0 if none has */
     struct tts_summary_input input;
     struct tts_leakowners leaks;        /* with finds_leaks */
+    struct tts_growfounds growing;      /* with a rule in `growing` of the configuration */
     struct tts_livephases trace_phases; /* with follows_traces */
     uint64_t traces;                    /* captures of traces that began or ended */
     /* Has the paths of operations, borrowed; NULL if `stored` is set. */
@@ -147,8 +149,9 @@ struct tts_eventscan_config {
     enum tts_pool pool; /* pool of the peak and of the operations */
     /* Follow every pool, as tts_eventsummary_store() needs it. */
     bool keeps_all;
-    bool finds_leaks;    /* decide about leaks */
-    bool follows_traces; /* find the phases of traces */
+    bool finds_leaks;               /* decide about leaks */
+    bool follows_traces;            /* find the phases of traces */
+    struct tts_growth_rule growing; /* find growing pools; an interval of 0: do not */
 };
 
 struct tts_eventscan_capture {
@@ -166,6 +169,7 @@ struct tts_eventscan {
     struct tts_ops *failure_ops;
     struct tts_leakscan *leaks; /* NULL without finds_leaks */
     struct tts_tracescan traces;
+    struct tts_growscan growing;
     uint64_t item_seq;
     uint64_t items; /* number of items read */
     bool is_out_of_memory;

@@ -102,6 +102,11 @@ make_inputs() {
     # Each of 40 steps keeps one buffer. At the end everything is freed.
     { leaking_steps 40 4096 && echo none 280; } | "$make" leak.tts story || return
     leaking_steps 40 0 | "$make" steady.tts story || return
+    # 10, 20, 30, 40 MB of DRAM, then a pause; then L1 grows until the end.
+    { for id in {1..4}; do echo "alloc 0 0 $id 10485760 2048 0"; echo wait 5000; done
+        echo wait 10000
+        for id in {5..8}; do echo "alloc 0 1 $id 1048576 2048 0"; echo wait 5000; done
+        echo "free 0 0 1"; } | "$make" growing.tts story || return
     # The order of the runtime: the trace buffer is placed at the end of the capture.
     "$make" trace.tts story <<-'STORY' || return
 		alloc 0 0 1 1048576 2048 0

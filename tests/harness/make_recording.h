@@ -35,6 +35,7 @@ _Noreturn void make_die(const char *why);
  *     churn PAIRS                              allocates and frees 12 pages of 2048 B
  *     many COUNT, none COUNT                   allocates, or frees, buffers 1 to COUNT
  *     box COUNT                                a black box begins (make_story.c)
+ *     wait MS                                  the next event is later
  */
 void make_story(struct make *make);
 

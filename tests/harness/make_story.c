@@ -224,6 +224,11 @@ static void put_box(struct story *story)
     put(story, item_mark(rig, TTS_ITEM_KEYFRAME_END));
 }
 
+static void wait_time(struct story *story)
+{
+    story->make->rig.time_ns += number(story, 1) * 1000000;
+}
+
 static void run_words(struct story *story)
 {
     static const struct {
@@ -235,7 +240,7 @@ static void run_words(struct story *story)
                  {"behind", go_behind},   {"stopped", stop},    {"churn", churn},
                  {"refuse", put_refusal}, {"trace", put_trace}, {"traced", put_trace_end},
                  {"many", put_many},      {"none", free_many},  {"box", put_box},
-                 {"clash", put_clash}};
+                 {"clash", put_clash},    {"wait", wait_time}};
     for (size_t i = 0; i < sizeof verbs / sizeof verbs[0]; i++) {
         if (strcmp(story->words[0], verbs[i].verb) != 0)
             continue;

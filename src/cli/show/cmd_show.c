@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/heap.h"
 #include "cli/commands.h"
+#include "cli/growing_arg.h"
 #include "cli/job.h"
 #include "cli/message.h"
 #include "cli/show/show.h"
@@ -37,6 +38,16 @@ static const struct tts_option options_table[] = {
      "change a property of the device", .take = tts_device_arg_take_set, .needs = "device"},
     {"phases", 0, TTS_OPTION_FLAG, offsetof(struct tts_show_options, phases),
      .help = "show the phases of traces", .excludes = "at"},
+    {"growing", 0, TTS_OPTION_FLAG, offsetof(struct tts_show_options, growing),
+     .help = "find pools that grow, or grew for a time", .excludes = "at"},
+    {"growing-interval", 0, TTS_OPTION_OTHER,
+     offsetof(struct tts_show_options, growing_rule.interval_ns), "SECONDS",
+     "seconds between samples of growing pools (default: 5)",
+     .take = tts_growing_arg_take_interval, .needs = "growing"},
+    {"growing-rises", 0, TTS_OPTION_NUMBER,
+     offsetof(struct tts_show_options, growing_rule.rises), "N",
+     "rises without a fall after which a pool is growing (default: 2)", .min = 1,
+     .max = TTS_GROWING_ARG_RISES_MAX, .needs = "growing"},
     {"follow", 'f', TTS_OPTION_FLAG, offsetof(struct tts_show_options, follow),
      .help = "follow a recording while it is written", .excludes = "at"},
     {"json", 'j', TTS_OPTION_FLAG, offsetof(struct tts_show_options, json),
@@ -243,7 +254,8 @@ static int run_show(struct tts_job *job, void *values)
     return code;
 }
 
-static const struct tts_show_options defaults = {.top = TTS_SHOW_TOP};
+static const struct tts_show_options defaults = {
+    .top = TTS_SHOW_TOP, .growing_rule = {TTS_GROWTH_INTERVAL_NS, TTS_GROWTH_RISES}};
 
 const struct tts_command tts_show_command = {
     .name = "show",

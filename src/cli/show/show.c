@@ -15,6 +15,7 @@ enum tts_status tts_show_init(struct tts_show *show, const struct tts_show_optio
         .pool = options->pool,
         .finds_leaks = options->leaks,
         .follows_traces = options->phases,
+        .growing = options->growing ? options->growing_rule : (struct tts_growth_rule){0},
     };
     *show = (struct tts_show){.options = *options, .alloc = tts_alloc_libc()};
     return tts_eventscan_init(&show->scan, &config, show->alloc, &show->sum, err);
@@ -80,8 +81,9 @@ bool tts_show_load(struct tts_show *show)
     const unsigned char *bytes;
     size_t len;
     uint64_t seq;
-    /* The stored figures answer neither question. */
-    if (show->options.at > 0 || show->options.leaks || show->options.phases || !recording ||
+    /* The stored figures answer none of the questions. */
+    if (show->options.at > 0 || show->options.leaks || show->options.phases ||
+        show->options.growing || !recording ||
         !tts_recfile_figures(recording, &bytes, &len, &seq) || len == 0 ||
         !tts_eventsummary_load(&show->sum, bytes, len, seq, &show->scan.config))
         return false;
@@ -129,6 +131,7 @@ static void set_show_capacities(const struct tts_show *show, struct tts_show_fac
     for (int i = 0; i < TTS_POOLS; i++) {
         bool is_bank = tts_pool_is_l1((enum tts_pool)i) && !out->l1_is_requested;
         out->capacity_bytes[i] = show->bank_bytes[i] * (is_bank ? 1 : show->banks[i]);
+        out->device_bytes[i] = show->bank_bytes[i] * show->banks[i];
     }
 }
 
@@ -147,6 +150,7 @@ void tts_show_facts(struct tts_show *show, struct tts_show_facts *out)
         .lists_all_phases = options->all,
         .has_leaks = options->leaks,
         .has_trace_phases = options->phases,
+        .has_growing = options->growing,
         .sum = &show->sum,
         .samples = &show->samples,
         .missing = &show->missing,

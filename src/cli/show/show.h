@@ -16,7 +16,8 @@ struct tts_show_options {
     uint64_t at; /* the requested event; 0: the whole file */
     size_t top;  /* rows of each list; 0: all */
     enum tts_pool pool;
-    bool all, json, follow, leaks, phases;
+    bool all, json, follow, leaks, phases, growing;
+    struct tts_growth_rule growing_rule;
     struct tts_device_arg device; /* name is NULL if the capacities are unknown */
 };
 

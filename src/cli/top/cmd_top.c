@@ -6,6 +6,7 @@
 #include "base/heap.h"
 #include "base/ticks.h"
 #include "cli/commands.h"
+#include "cli/growing_arg.h"
 #include "cli/job.h"
 #include "cli/livehost_arg.h"
 #include "cli/message.h"
@@ -24,7 +25,7 @@
 #include <string.h>
 
 enum { REFRESH_MIN_MS = 100, REFRESH_MS = 1000, REFRESH_TABLE_MS = 500, REFRESH_MAX_S = 86400 };
-enum { MS_NS = 1000000, PUBLISHED_TABLE_COLUMNS = 100, MICRO_NS = 1000, RISES_MAX = 1000 };
+enum { MS_NS = 1000000, PUBLISHED_TABLE_COLUMNS = 100 };
 
 enum view_word { VIEW_BLOCKS, VIEW_TABLE, VIEW_PROCESSES, VIEW_PHASES };
 enum color_word { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
@@ -49,18 +50,6 @@ static enum tts_status take_interval(void *target, const char *text, struct tts_
         return tts_error_set(err, TTS_E_SYNTAX, "expected seconds, such as 0.5, and at most %d",
                              REFRESH_MAX_S);
     *(uint64_t *)target = micros / 1000;
-    return TTS_OK;
-}
-
-static enum tts_status take_growing_interval(void *target, const char *text,
-                                             struct tts_error *err)
-{
-    uint64_t micros;
-    if (!tts_millionths_parse(text, strlen(text), REFRESH_MAX_S, &micros) ||
-        micros < REFRESH_MIN_MS * 1000)
-        return tts_error_set(err, TTS_E_SYNTAX, "expected seconds from 0.1 to %d",
-                             REFRESH_MAX_S);
-    *(uint64_t *)target = micros * MICRO_NS;
     return TTS_OK;
 }
 
@@ -94,10 +83,10 @@ static const struct tts_option options_table[] = {
      .help = "exit with 1 when a leak is found", .words = fail_words},
     {"growing-interval", 0, TTS_OPTION_OTHER, offsetof(struct top_options, growing.interval_ns),
      "SECONDS", "seconds between samples of growing pools (default: 5)",
-     .take = take_growing_interval},
+     .take = tts_growing_arg_take_interval},
     {"growing-rises", 0, TTS_OPTION_NUMBER, offsetof(struct top_options, growing.rises), "N",
      "rises without a fall after which a pool is growing (default: 2)", .min = 1,
-     .max = RISES_MAX},
+     .max = TTS_GROWING_ARG_RISES_MAX},
     {0},
 };
 

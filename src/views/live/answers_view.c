@@ -92,12 +92,12 @@ static void put_leak_text(struct tts_textroom *room, const struct tts_liveleak *
 }
 
 static void put_growing_text(struct tts_textroom *room, const struct tts_livegrowing *growing,
-                             uint64_t time_ns)
+                             uint64_t time_ns, bool has_ended)
 {
     tts_textroom_put(room, tts_pool_name(growing->pool));
     tts_textroom_put(room, " of ");
     put_answer_owner(room, &growing->owner);
-    tts_textroom_put(room, " is growing: +");
+    tts_textroom_put(room, has_ended ? " grew: +" : " is growing: +");
     put_answer_size(room, growing->grown_bytes);
     if (time_ns > growing->since_ns) {
         tts_textroom_put(room, " in ");
@@ -115,6 +115,14 @@ static void put_growing_text(struct tts_textroom *room, const struct tts_livegro
 }
 
 /* Writes the buffers that could move to DRAM. */
+void tts_liveanswers_growing(char out[TTS_LIVEANSWER_MAX],
+                             const struct tts_livegrowing *growing, uint64_t time_ns,
+                             bool has_ended)
+{
+    struct tts_textroom room = tts_textroom_of(out, TTS_LIVEANSWER_MAX);
+    put_growing_text(&room, growing, time_ns, has_ended);
+}
+
 static void put_moves_text(struct tts_textroom *room, const struct tts_livepressure *pressure)
 {
     if (!pressure->moves_known) {
@@ -211,7 +219,7 @@ bool tts_liveanswers_text(char out[TTS_LIVEANSWER_MAX], const struct tts_livedev
     }
     number -= answers->pressure_count;
     if (number < answers->growing_count) {
-        put_growing_text(&room, &answers->growing[number], answers->time_ns);
+        put_growing_text(&room, &answers->growing[number], answers->time_ns, false);
         return true;
     }
     number -= answers->growing_count;

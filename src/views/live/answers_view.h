@@ -15,6 +15,11 @@ enum { TTS_LIVEANSWER_MAX = 512 };
 bool tts_liveanswers_text(char out[TTS_LIVEANSWER_MAX], const struct tts_livedevice *device,
                           size_t number);
 
+/* Writes one sentence about a pool that grows, or grew until `time_ns` if it has ended. */
+void tts_liveanswers_growing(char out[TTS_LIVEANSWER_MAX],
+                             const struct tts_livegrowing *growing, uint64_t time_ns,
+                             bool has_ended);
+
 /* Writes the line of the published table for a device whose program uses traces: "Update #1:
  * TRACE: 128 MB,  L1: 5 MB    <- Trace buffer allocated!". Writes nothing for other devices. */
 void tts_liveanswers_update(const struct tts_liveview *view,

@@ -5,6 +5,7 @@
 #include "views/live/phases_view.h"
 #include "views/partial_json.h"
 #include "views/phase_json.h"
+#include "views/show/show_growing.h"
 #include "views/show/show_samples.h"
 
 /* ---- operations and events ---- */
@@ -580,6 +581,7 @@ void tts_show_json(const struct tts_show_facts *show, struct tts_json *json)
         put_show_pressure(show, json);
         put_show_leaks(show, json);
         put_show_trace_phases(show, json);
+        tts_showgrowing_json(show, json);
         put_show_ops(show, json);
         show_json_core(show, &show->sum->whole->usage.core, json);
         show_json_failures(show, json);

@@ -7,6 +7,7 @@
 #include "views/percent.h"
 #include "views/safe_text.h"
 #include "views/say.h"
+#include "views/show/show_growing.h"
 #include "views/show/show_samples.h"
 
 #include <assert.h>
@@ -1018,6 +1019,8 @@ static void print_headline(const struct tts_show_facts *show, FILE *out)
         tts_showsamples_headline(show->samples, show->pool, show->start_ns, line);
     else if (show->has_leaks)
         put_headline_leaks(show, line);
+    else if (show->has_growing)
+        tts_showgrowing_headline(show, line);
     else
         put_headline_peak(show, line);
     if (!is_whole(show))
@@ -1036,6 +1039,8 @@ void tts_show_text(const struct tts_show_facts *show, FILE *out)
         return;
     }
     tts_showsamples_text(show->samples, show->start_ns, out);
+    if (show->has_growing)
+        tts_showgrowing_text(show, out);
     if (tts_show_has_samples_only(show)) {
         fputs("events: none (the source has counters only: buffers and operations are "
               "unknown)\n",
@@ -1046,7 +1051,7 @@ void tts_show_text(const struct tts_show_facts *show, FILE *out)
         show_text_leaks(show, out);
     if (show->has_trace_phases)
         show_text_trace_phases(show, out);
-    if (show->has_leaks || show->has_trace_phases)
+    if (show->has_leaks || show->has_trace_phases || show->has_growing)
         return;
     print_phases(show, out);
     print_peak(show, out);

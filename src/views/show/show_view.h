@@ -32,9 +32,11 @@ struct tts_show_facts {
     bool lists_all_phases;
     bool has_leaks;        /* the leaks are known and asked for */
     bool has_trace_phases; /* the phases of traces are known and asked for */
+    bool has_growing;      /* the growing pools are known and asked for */
     /* Capacities: L1 and L1_SMALL of one core (with l1_is_requested: of one device), DRAM and
      * TRACE of one device. 0: unknown. */
     uint64_t capacity_bytes[TTS_POOLS];
+    uint64_t device_bytes[TTS_POOLS]; /* capacities of one device; 0: unknown */
     const struct tts_eventsummary *sum;
     const struct tts_partial_notes *missing; /* why the answer is partial */
 
