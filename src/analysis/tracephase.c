@@ -36,22 +36,21 @@ static enum tts_tracephase capture_phase(const struct tts_tracesample *last,
     return before;
 }
 
-static enum tts_tracephase phase_by_events(const struct tts_tracephases *phases,
-                                           const struct tts_tracesample *sample)
+enum tts_tracephase tts_tracephase_after(enum tts_tracephase before,
+                                         const struct tts_tracesample *last,
+                                         const struct tts_tracesample *sample)
 {
-    const struct tts_tracesample *last = &phases->last;
-    enum tts_tracephase before = tts_livephases_now(&phases->answer);
-    bool is_still = phases->has_sample && is_same_sample(last, sample);
+    bool is_still = last && is_same_sample(last, sample);
     if (sample->depth > 0)
-        return is_capture_phase(before) ? capture_phase(last, sample, before)
-                                        : TTS_TRACEPHASE_CAPTURE_START;
-    if (phases->has_sample && (is_capture_phase(before) || sample->traces > last->traces))
+        return last && is_capture_phase(before) ? capture_phase(last, sample, before)
+                                                : TTS_TRACEPHASE_CAPTURE_START;
+    if (last && (is_capture_phase(before) || sample->traces > last->traces))
         return sample->traces > last->traces && sample->changes == last->changes &&
                        sample->trace_bytes == last->trace_bytes && is_capture_phase(before) &&
                        !sample->is_event
                    ? TTS_TRACEPHASE_EXECUTION
                    : TTS_TRACEPHASE_CAPTURE_END;
-    if (phases->has_sample && sample->traces > 0 && sample->trace_bytes > last->trace_bytes)
+    if (last && sample->traces > 0 && sample->trace_bytes > last->trace_bytes)
         return TTS_TRACEPHASE_CAPTURE_END; /* the runtime places the buffer after the capture */
     if (is_sample_empty(sample) && before != TTS_TRACEPHASE_UNKNOWN &&
         before != TTS_TRACEPHASE_INIT)
@@ -110,8 +109,11 @@ static void set_trace_row(struct tts_livephases *answer, const struct tts_traces
 bool tts_tracephases_feed(struct tts_tracephases *phases, const struct tts_tracesample *sample)
 {
     struct tts_livephases *answer = &phases->answer;
-    enum tts_tracephase phase = sample->trace_known ? phase_by_events(phases, sample)
-                                                    : phase_by_counters(phases, sample);
+    enum tts_tracephase phase =
+        sample->trace_known
+            ? tts_tracephase_after(tts_livephases_now(answer),
+                                   phases->has_sample ? &phases->last : NULL, sample)
+            : phase_by_counters(phases, sample);
     answer->before_known = answer->row_count > 0;
     if (answer->before_known)
         answer->before = answer->rows[answer->row_count - 1];

@@ -36,6 +36,12 @@ struct tts_tracephases {
     struct tts_livephases answer;
 };
 
+/* Returns the phase of a sample of a program whose traces are known. `before` is the phase of
+ * `last`, the sample before; NULL if there is none. */
+enum tts_tracephase tts_tracephase_after(enum tts_tracephase before,
+                                         const struct tts_tracesample *last,
+                                         const struct tts_tracesample *sample);
+
 /* Takes a sample and brings `answer` up to date. Returns true if a phase begins with the
  * sample; the first sample begins the first phase. */
 bool tts_tracephases_feed(struct tts_tracephases *phases, const struct tts_tracesample *sample);

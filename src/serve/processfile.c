@@ -395,6 +395,7 @@ static bool put_process_event(struct tts_processfile *file, const struct tts_ser
         return true;
     case TTS_SERVEREVENT_BEGIN:
     case TTS_SERVEREVENT_DEATH:
+    case TTS_SERVEREVENT_PHASE: /* a reader finds the phases */
     case TTS_SERVEREVENTS:
         break;
     }

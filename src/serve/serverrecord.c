@@ -146,7 +146,7 @@ static void note_loss(struct tts_serverrecord *record, const struct tts_serverpr
 static void take_server_event(void *ctx, const struct tts_serverevent *event)
 {
     struct tts_serverrecord *record = ctx;
-    if (!event->process)
+    if (!event->process || event->kind == TTS_SERVEREVENT_PHASE)
         return;
     if ((record->loss_count == 0 || push_losses(record)) &&
         queue_push(record, event, event->process))

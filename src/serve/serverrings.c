@@ -4,6 +4,7 @@
 #include "base/heap.h"
 #include "base/ticks.h"
 #include "serve/serverpeer.h"
+#include "serve/serverphases.h"
 #include "sources/live/clientring.h"
 
 #include <errno.h>
@@ -25,7 +26,11 @@ struct followed {
     uint64_t due_ns;
     uint32_t pause_ms;
     uint64_t live_bytes, live_buffers; /* at the last update */
+    struct tts_serverphases phases;
     bool is_seen;
+    /* The phases are read from the counters: the program is older than the server, or events
+     * were lost. */
+    bool reads_phases;
 };
 
 struct tts_serverrings {
@@ -72,6 +77,7 @@ enum tts_status tts_serverrings_open(const char *directory, const struct tts_ser
 
 static void close_followed_ring(struct followed *followed)
 {
+    tts_serverphases_release(&followed->phases);
     tts_clientring_close(followed->ring);
     if (followed->pidfd >= 0)
         close(followed->pidfd);
@@ -149,6 +155,18 @@ static void send_region_event(const struct tts_serverrings *rings,
     send_ring_event(rings, followed, &event);
 }
 
+/* Where the phases of a program go. */
+struct phase_target {
+    const struct tts_serverrings *rings;
+    const struct followed *followed;
+};
+
+static void send_phase_event(void *ctx, struct tts_serverevent *event)
+{
+    const struct phase_target *target = ctx;
+    send_ring_event(target->rings, target->followed, event);
+}
+
 /* Hands over some events. Returns their number. Sets *has_ended if no more will come. */
 static size_t read_ring(struct tts_serverrings *rings, struct followed *followed,
                         bool *has_ended)
@@ -158,12 +176,19 @@ static size_t read_ring(struct tts_serverrings *rings, struct followed *followed
     enum tts_status status =
         tts_clientring_next(followed->ring, rings->events, EVENTS, &count, &lost, NULL);
     *has_ended = status != TTS_OK && status != TTS_E_BUSY;
-    if (lost > 0)
+    if (lost > 0) {
+        followed->reads_phases = true;
         send_ring_event(
             rings, followed,
             &(struct tts_serverevent){.kind = TTS_SERVEREVENT_LOST, .buffers = lost});
-    for (size_t i = 0; status == TTS_OK && i < count; i++)
+    }
+    struct phase_target target = {rings, followed};
+    uint64_t now_ns = tts_clock_ns();
+    for (size_t i = 0; status == TTS_OK && i < count; i++) {
+        tts_serverphases_event(&followed->phases, &rings->events[i], now_ns, send_phase_event,
+                               &target);
         send_region_event(rings, followed, &rings->events[i]);
+    }
     return status == TTS_OK ? count : 0;
 }
 
@@ -175,6 +200,8 @@ static size_t follow_ring(struct tts_serverrings *rings, struct followed *follow
     size_t all = 0, count = 1;
     for (; count > 0 && all < most; all += count)
         count = read_ring(rings, followed, &has_ended);
+    tts_serverphases_settle(&followed->phases, now_ns, send_phase_event,
+                            &(struct phase_target){rings, followed});
     uint32_t pause_ms = all > 0 ? TTS_SERVERRINGS_BUSY_MS : followed->pause_ms * 2;
     followed->pause_ms =
         pause_ms < TTS_SERVERRINGS_IDLE_MS ? pause_ms : TTS_SERVERRINGS_IDLE_MS;
@@ -214,6 +241,11 @@ static void measure_client(struct followed *followed, const struct tts_hostview 
             followed->live_bytes += view->views[i].counted_bytes[pool];
             followed->live_buffers += view->views[i].counted_buffers[pool];
         }
+    for (size_t i = client->first_view;
+         followed->reads_phases && i < client->first_view + client->view_count; i++)
+        if (i < view->view_count)
+            tts_serverphases_see(&followed->phases, &view->views[i], tts_clock_ns());
+    followed->reads_phases = false;
 }
 
 static struct followed *find_followed(struct tts_serverrings *rings, const char *file)
@@ -239,7 +271,8 @@ static struct followed *follow_client(struct tts_serverrings *rings,
                                       const struct tts_seenclient *client)
 {
     char path[TTS_HOSTVIEW_PATH_MAX + sizeof client->file];
-    struct followed added = {.pidfd = -1, .pause_ms = TTS_SERVERRINGS_BUSY_MS};
+    struct followed added = {
+        .pidfd = -1, .pause_ms = TTS_SERVERRINGS_BUSY_MS, .phases.alloc = rings->alloc};
     if (rings->count == TTS_SERVERRINGS_MAX)
         return NULL;
     struct followed *list = tts_alloc_grow(rings->alloc, rings->list, &rings->capacity,
@@ -253,6 +286,8 @@ static struct followed *follow_client(struct tts_serverrings *rings,
     /* Programs that began after the server are followed from their first event on. */
     if (tts_clientring_header(added.ring)->begin_ns >= rings->begin_ns)
         tts_clientring_rewind(added.ring);
+    else
+        added.reads_phases = true;
     added.process =
         (struct tts_serverprocess){.instance = ++rings->instances | UINT64_C(1) << 62,
                                    .pid = client->pid,

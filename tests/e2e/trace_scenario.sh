@@ -98,26 +98,45 @@ kill -TERM "$replay_pid"
 wait "$replay_pid"
 wait "$watch_pid"
 
-# `ttscope serve` prints the published lines of the capture, and no line for the 200 executions.
+# The three commands together. `ttscope serve` prints the published lines of the capture and a
+# line for each phase, and no line for the 200 executions. `ttscope top` shows the published
+# updates #0 to #4, with their numbers: both take a step each second, half a second apart.
 watch_with_server() {
-    local server
+    local server top
     read -r -a words <<<"$(scenario 1)"
     LC_ALL=C.UTF-8 "$ttscope" "${words[@]:1}" --socket "$work/server" >"$work/serve.out" 2>"$work/serve.err" &
     server=$!
     wait_for_text "$work/serve.out" 'Listening on'
-    start_replay --set trace_region=160M --step 20 "$examples/trace-inference.txt"
-    wait_for_text "$work/serve.out" 'Trace capture ends'
+    start_replay --set trace_region=160M --step 1000 "$examples/trace-inference.txt"
+    wait_for_line 'DRAM 0.00/0.00; L1 0.00/0.00; L1_SMALL 0.00/0.00; TRACE 0.00/0.00; capturing 0, traces 0'
     sleep 0.3
+    LC_ALL=C.UTF-8 "$ttscope" top --view table --pid "$replay_pid" -i 1 -n 6 >"$work/top.out" 2>"$work/top.err" &
+    top=$!
+    wait_for_text "$work/serve.out" 'Phase: Execution'
+    wait "$top" || fail "wanted exit code 0 from top: $(<"$work/top.err")"
+    ran="serve, replay --publish and top together"
+    out=$(sed -n 's/^Update #[0-4]:/&/p' "$work/top.out" | sed 's/ (device [0-9]*)//')
+    expect_out 'Update #0:   TRACE: 0 MB,    L1: 0 MB
+Update #1:   TRACE: 128 MB,  L1: 5 MB    ← Trace buffer allocated!
+Update #2:   TRACE: 128 MB,  L1: 45 MB   ← Data buffers allocated!
+Update #3:   TRACE: 128 MB,  L1: 48 MB   ← Kernels loaded!
+Update #4:   TRACE: 128 MB,  L1: 48 MB   ← Steady state (execution)'
     out=$(grep "PID $replay_pid\]" "$work/serve.out" | sed 's/ (buffer_id=.*//' | uniq)
     expect_out "▶ [PID $replay_pid] Process ttscope publishes its buffers
+▶ [PID $replay_pid] Phase: Init on device 0 (TRACE: 0 MB, L1: 0 MB)
 ▶ [PID $replay_pid] Trace capture begins on device 0
 ✓ [PID $replay_pid] Allocated 134217728 bytes of TRACE on device 0
 ✓ [PID $replay_pid] Allocated 5242880 bytes of L1 on device 0
+▶ [PID $replay_pid] Phase: Capture Start on device 0 (TRACE: 128 MB, L1: 5 MB)
 ✓ [PID $replay_pid] Allocated 16777216 bytes of L1 on device 0
 ✓ [PID $replay_pid] Allocated 8388608 bytes of L1 on device 0
 ✓ [PID $replay_pid] Allocated 16777216 bytes of L1 on device 0
+▶ [PID $replay_pid] Phase: Capture (Data) on device 0 (TRACE: 128 MB, L1: 45 MB)
 ✓ [PID $replay_pid] Allocated 24576 bytes of L1 on device 0
-■ [PID $replay_pid] Trace capture ends on device 0"
+▶ [PID $replay_pid] Phase: Capture (Kernels) on device 0 (TRACE: 128 MB, L1: 48 MB)
+▶ [PID $replay_pid] Phase: Capture End on device 0 (TRACE: 128 MB, L1: 48 MB)
+■ [PID $replay_pid] Trace capture ends on device 0
+▶ [PID $replay_pid] Phase: Execution on device 0 (TRACE: 128 MB, L1: 48 MB)"
     kill -TERM "$replay_pid"
     wait "$replay_pid"
     wait "$watch_pid"

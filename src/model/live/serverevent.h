@@ -6,7 +6,7 @@
  * and the server makes them. */
 #pragma once
 
-#include "model/live/hostview.h"
+#include "model/live/liveanswer.h"
 
 enum tts_serversource {
     TTS_SERVERSOURCE_FRAMES,   /* a client of the socket */
@@ -29,6 +29,7 @@ enum tts_serverevent_kind {
     TTS_SERVEREVENT_BEGIN,   /* a process is seen for the first time */
     TTS_SERVEREVENT_DEATH,   /* the process ended with `buffers` live buffers of size_bytes */
     TTS_SERVEREVENT_LOST,    /* `buffers` events of the process were not seen */
+    TTS_SERVEREVENT_PHASE,   /* a phase of a trace begins */
     TTS_SERVEREVENTS
 };
 
@@ -58,6 +59,9 @@ struct tts_serverevent {
      * event */
     uint64_t live_bytes;
     uint64_t buffers; /* see DEATH and LOST */
+    /* PHASE: the phase, and the bytes in TRACE and L1 at its begin. */
+    enum tts_tracephase phase;
+    uint64_t trace_bytes, l1_bytes;
 };
 
 /* Receives each event, in the order in which the server sees them. The function must not block

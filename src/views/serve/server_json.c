@@ -24,6 +24,7 @@ static const char *const event_names[TTS_SERVEREVENTS] = {
     [TTS_SERVEREVENT_BEGIN] = "process_begin",
     [TTS_SERVEREVENT_DEATH] = "process_end",
     [TTS_SERVEREVENT_LOST] = "lost",
+    [TTS_SERVEREVENT_PHASE] = "phase",
 };
 
 static const char *server_source_word(enum tts_serversource source)
@@ -53,6 +54,7 @@ enum {
     HAS_BUFFERS = 64,
     HAS_EVENTS = 128,
     HAS_DEVICE = 256,
+    HAS_PHASE = 512,
 };
 
 static unsigned event_fields(enum tts_serverevent_kind kind)
@@ -72,6 +74,7 @@ static unsigned event_fields(enum tts_serverevent_kind kind)
         [TTS_SERVEREVENT_BEGIN] = 0,
         [TTS_SERVEREVENT_DEATH] = HAS_SIZE | HAS_BUFFERS,
         [TTS_SERVEREVENT_LOST] = HAS_EVENTS,
+        [TTS_SERVEREVENT_PHASE] = HAS_DEVICE | HAS_PHASE,
     };
     return fields[kind];
 }
@@ -129,6 +132,16 @@ static void put_server_hex(struct tts_rowout *rows, bool is_known, uint64_t id)
     tts_rowout_text(rows, "\"");
 }
 
+static void put_server_phase(struct tts_rowout *rows, const struct tts_serverevent *event)
+{
+    const char *word = tts_tracephase_word(event->phase);
+    tts_rowout_text(rows, ",\"phase\":\"");
+    tts_rowout_text(rows, word ? word : "unknown");
+    tts_rowout_text(rows, "\"");
+    put_server_number(rows, ",\"trace_bytes\":", true, event->trace_bytes);
+    put_server_number(rows, ",\"l1_bytes\":", true, event->l1_bytes);
+}
+
 static void put_server_fields(struct tts_rowout *rows, const struct tts_serverevent *event)
 {
     unsigned fields = event_fields(event->kind);
@@ -156,6 +169,8 @@ static void put_server_fields(struct tts_rowout *rows, const struct tts_serverev
         put_server_number(rows, ",\"buffers\":", true, event->buffers);
     if (fields & HAS_EVENTS)
         put_server_number(rows, ",\"events\":", true, event->buffers);
+    if (fields & HAS_PHASE)
+        put_server_phase(rows, event);
 }
 
 size_t tts_serverjson_event(char out[TTS_SERVERJSON_MAX], const struct tts_serverevent *event)

@@ -219,6 +219,21 @@ static void put_death_lines(struct tts_textroom *room, const struct tts_serverev
     tts_textroom_put(room, "\n");
 }
 
+/* Writes "Phase: Capture (Data) on device 0 (TRACE: 128.00 MB, L1: 80.00 MB)". */
+static void put_phase_line(struct tts_textroom *room, const struct tts_serverevent *event,
+                           bool is_utf8)
+{
+    put_line_owner(room, event, begin_mark, is_utf8);
+    tts_textroom_put(room, "Phase: ");
+    tts_textroom_put(room, tts_tracephase_name(event->phase));
+    put_line_device(room, event);
+    tts_textroom_put(room, " (TRACE: ");
+    tts_serversize_put(room, event->trace_bytes, MIB);
+    tts_textroom_put(room, " MB, L1: ");
+    tts_serversize_put(room, event->l1_bytes, MIB);
+    tts_textroom_put(room, " MB)\n");
+}
+
 static void put_lost_line(struct tts_textroom *room, const struct tts_serverevent *event,
                           bool is_utf8)
 {
@@ -269,6 +284,9 @@ size_t tts_serverlines_write(char out[TTS_SERVERLINES_MAX], const struct tts_ser
         break;
     case TTS_SERVEREVENT_LOST:
         put_lost_line(&room, event, is_utf8);
+        break;
+    case TTS_SERVEREVENT_PHASE:
+        put_phase_line(&room, event, is_utf8);
         break;
     case TTS_SERVEREVENTS:
         assert(false);

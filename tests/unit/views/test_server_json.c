@@ -52,6 +52,12 @@ T_TEST(other_events_have_their_own_fields)
     T_TRUE(strstr(json_of(&event), OWNER ",\"events\":3}\n"));
     event.kind = TTS_SERVEREVENT_TRACE_BEGIN;
     T_TRUE(strstr(json_of(&event), OWNER ",\"device\":0}\n"));
+    event.kind = TTS_SERVEREVENT_PHASE;
+    event.phase = TTS_TRACEPHASE_CAPTURE_DATA;
+    event.trace_bytes = 7;
+    event.l1_bytes = 8;
+    T_TRUE(strstr(json_of(&event), OWNER ",\"device\":0,\"phase\":\"capture_data\","
+                                         "\"trace_bytes\":7,\"l1_bytes\":8}\n"));
 }
 
 T_TEST(the_worst_event_fits_and_is_escaped)

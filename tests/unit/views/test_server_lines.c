@@ -90,6 +90,12 @@ T_TEST(other_events_have_lines_in_the_same_style)
     T_STR_EQ(line_of(&event, true), "■ [PID 12345] Trace capture ends on device 0\n");
     event.kind = TTS_SERVEREVENT_REFUSED;
     T_STR_EQ(line_of(&event, true), "⚠ [PID 12345] Refused 16777216 bytes of L1 on device 0\n");
+    event.kind = TTS_SERVEREVENT_PHASE;
+    event.phase = TTS_TRACEPHASE_CAPTURE_DATA;
+    event.trace_bytes = 128 << 20;
+    event.l1_bytes = 45 << 20;
+    T_STR_EQ(line_of(&event, true), "▶ [PID 12345] Phase: Capture (Data) on device 0 "
+                                    "(TRACE: 128 MB, L1: 45 MB)\n");
     event.kind = TTS_SERVEREVENT_LOST;
     event.buffers = 1;
     T_STR_EQ(line_of(&event, true), "⚠ [PID 12345] Lost 1 event\n");
