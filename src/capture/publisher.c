@@ -186,10 +186,10 @@ static TTS_COLD void leave_unlisted(struct tts_publisher *p,
     take_from_pool(device, left->pool, left->size_bytes);
 }
 
-static TTS_FORCE_INLINE void list_buffer(struct tts_publisher *p,
-                                         const struct tts_clientregion_device *device,
-                                         uint32_t slot,
-                                         const struct tts_clientregion_buffer *buffer)
+static TTS_FORCE_INLINE void list_published_buffer(struct tts_publisher *p,
+                                                   const struct tts_clientregion_device *device,
+                                                   uint32_t slot,
+                                                   const struct tts_clientregion_buffer *buffer)
 {
     tts_clientwriter_put_buffer(&p->out, slot, buffer);
     if (buffer->pool == TTS_POOL_L1)
@@ -220,7 +220,7 @@ static TTS_FORCE_INLINE void publish_alloc(struct tts_publisher *p, struct publi
     uint32_t slot = tts_slotindex_add(&p->listed, device_index(p, device), pool, buffer->id,
                                       buffer->size_bytes);
     if (TTS_LIKELY(slot != TTS_SLOTINDEX_NONE))
-        list_buffer(p, device, slot, buffer);
+        list_published_buffer(p, device, slot, buffer);
     else
         store_unlisted(p, p->unlisted + 1);
     add_to_pool(device, pool, buffer->size_bytes);

@@ -139,7 +139,8 @@ static void post_trace(struct tts_tracker *tracker, enum tts_event_kind kind)
     must_publish(tts_tracker_post(tracker, &event, &err), &err);
 }
 
-static void place_l1(struct tts_tracker *tracker, uint64_t id, uint64_t bytes, uint64_t address)
+static void place_l1_buffer(struct tts_tracker *tracker, uint64_t id, uint64_t bytes,
+                            uint64_t address)
 {
     struct tts_error err = {0};
     struct tts_event event = tts_event_of(TTS_EVENT_ALLOC, 0);
@@ -185,7 +186,7 @@ static void obey_line(struct tts_tracker *tracker, const char *line)
     else if (sscanf(line, "full %" SCNu64, &bytes) == 1)
         report_full_l1(tracker, bytes);
     else if (sscanf(line, "place %" SCNu64 " %" SCNu64, &bytes, &kept) == 2)
-        place_l1(tracker, ++id, bytes, kept);
+        place_l1_buffer(tracker, ++id, bytes, kept);
     else if (sscanf(line, "cb %" SCNu64, &bytes) == 1)
         tell_borrowed_cb(tracker, bytes);
     else if (strcmp(line, "program\n") == 0)

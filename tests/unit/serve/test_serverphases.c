@@ -69,12 +69,12 @@ static void has_told(struct phase_rig *rig, const char *words)
     rig->told[0] = '\0';
 }
 
-static void begin_capture(struct phase_rig *rig)
+static void begin_phase_capture(struct phase_rig *rig)
 {
     put_phase_event(rig, TTS_CLIENTEVENT_TRACE_BEGIN, TTS_POOL_TRACE, 0);
 }
 
-static void end_capture(struct phase_rig *rig)
+static void end_phase_capture(struct phase_rig *rig)
 {
     put_phase_event(rig, TTS_CLIENTEVENT_TRACE_END, TTS_POOL_TRACE, 0);
 }
@@ -82,7 +82,7 @@ static void end_capture(struct phase_rig *rig)
 T_TEST(a_program_with_pauses_tells_all_phases)
 {
     struct phase_rig rig = begin_phases();
-    begin_capture(&rig);
+    begin_phase_capture(&rig);
     has_told(&rig, "init ");
     put_phase_event(&rig, TTS_CLIENTEVENT_ALLOC, TTS_POOL_TRACE, 128 * MB);
     alloc_l1_bytes(&rig, 5 * MB);
@@ -94,7 +94,7 @@ T_TEST(a_program_with_pauses_tells_all_phases)
     alloc_l1_bytes(&rig, 24576);
     pause_for(&rig, 100);
     has_told(&rig, "capture_kernels ");
-    end_capture(&rig);
+    end_phase_capture(&rig);
     has_told(&rig, "capture_end ");
     pause_for(&rig, 900);
     has_told(&rig, "");
@@ -113,14 +113,14 @@ T_TEST(a_capture_tells_each_of_its_phases_once)
 {
     struct phase_rig rig = begin_phases();
     for (int capture = 0; capture < 2; capture++) {
-        begin_capture(&rig);
+        begin_phase_capture(&rig);
         for (int i = 0; i < 50; i++) {
             pause_for(&rig, 100);
             alloc_l1_bytes(&rig, MB);
             pause_for(&rig, 100);
             alloc_l1_bytes(&rig, 2048);
         }
-        end_capture(&rig);
+        end_phase_capture(&rig);
         has_told(&rig, capture == 0
                            ? "init capture_start capture_data capture_kernels capture_end "
                            : "capture_start capture_data capture_kernels capture_end ");
@@ -134,10 +134,10 @@ T_TEST(a_capture_without_a_pause_has_a_start_and_an_end)
     put_phase_event(&rig, TTS_CLIENTEVENT_ALLOC, TTS_POOL_DRAM, MB);
     pause_for(&rig, 100);
     has_told(&rig, "init ");
-    begin_capture(&rig);
+    begin_phase_capture(&rig);
     for (int i = 0; i < 100; i++)
         alloc_l1_bytes(&rig, MB);
-    end_capture(&rig);
+    end_phase_capture(&rig);
     has_told(&rig, "capture_start capture_end ");
     /* The runtime places the trace buffer at the end. */
     rig.now_ns += 10 * MS;
@@ -150,7 +150,7 @@ T_TEST(a_capture_without_a_pause_has_a_start_and_an_end)
 T_TEST(a_look_with_an_older_time_than_the_events_is_no_pause)
 {
     struct phase_rig rig = begin_phases();
-    begin_capture(&rig);
+    begin_phase_capture(&rig);
     has_told(&rig, "init ");
     alloc_l1_bytes(&rig, MB);
     tts_serverphases_settle(&rig.phases, rig.now_ns - 1, tell_phase, &rig);
@@ -168,7 +168,7 @@ T_TEST(a_program_that_is_older_than_the_server_tells_its_present_phase)
     tts_serverphases_see(&rig.phases, &view, rig.now_ns);
     pause_for(&rig, 100);
     has_told(&rig, "execution ");
-    begin_capture(&rig);
+    begin_phase_capture(&rig);
     pause_for(&rig, 100);
     has_told(&rig, "capture_start ");
     tts_serverphases_release(&rig.phases);
