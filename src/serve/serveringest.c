@@ -76,8 +76,12 @@ enum tts_status tts_serveringest_open(const struct tts_serveringest_config *conf
 static void release_sender(struct tts_serveringest *ingest, uint32_t place)
 {
     struct sender *sender = ingest->senders[place];
-    if (sender->pidfd >= 0)
+    /* Without EPOLL_CTL_DEL, epoll would report the end of the process as long as a connection
+     * has a copy of the descriptor. */
+    if (sender->pidfd >= 0) {
+        epoll_ctl(ingest->config.epoll_fd, EPOLL_CTL_DEL, sender->pidfd, NULL);
         close(sender->pidfd);
+    }
     if (sender->has_region)
         tts_clientwriter_close(&sender->region, true, false);
     ingest->alloc->free(ingest->alloc->ctx, sender, sizeof *sender);
@@ -407,8 +411,11 @@ size_t tts_serveringest_event(struct tts_serveringest *ingest, uint64_t number, 
     uint32_t idx = (uint32_t)number;
     if ((number & EVENT_SENDER) == 0)
         return serve_connection(ingest, idx, events);
-    bool is_there = idx < ingest->sender_count && ingest->senders[idx];
-    return is_there ? bury_sender(ingest, idx) : 0;
+    const struct sender *sender = idx < ingest->sender_count ? ingest->senders[idx] : NULL;
+    /* An earlier event of the same turn may have given the place to another process. */
+    if (!sender || !tts_serverpeer_has_ended(sender->pidfd))
+        return 0;
+    return bury_sender(ingest, idx);
 }
 
 /* --- regions ---------------------------------------------------------------------------- */

@@ -87,7 +87,7 @@ static bool read_identity(uint32_t pid, struct tts_serverpeer *peer)
     return true;
 }
 
-static bool has_ended(int pidfd)
+bool tts_serverpeer_has_ended(int pidfd)
 {
     struct pollfd poll_fd = {.fd = pidfd, .events = POLLIN};
     return poll(&poll_fd, 1, 0) > 0;
@@ -101,7 +101,7 @@ static void fill_peer(uint32_t pid, int pidfd, bool is_gone, struct tts_serverpe
     if (pid == 0 || is_gone)
         return;
     struct tts_serverpeer found = *out;
-    if (read_identity(pid, &found) && (pidfd < 0 || !has_ended(pidfd))) {
+    if (read_identity(pid, &found) && (pidfd < 0 || !tts_serverpeer_has_ended(pidfd))) {
         *out = found;
         out->is_known = true;
     }

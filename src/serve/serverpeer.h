@@ -22,6 +22,8 @@ void tts_serverpeer_look(uint32_t pid, struct tts_serverpeer *out);
 /* Reads the identity of the process that connected `fd`, as the kernel noted it then. Also sets
  * its user. */
 void tts_serverpeer_of_socket(int fd, struct tts_serverpeer *out, uint32_t *uid);
+/* Returns whether the process of a pidfd has ended. Returns false for -1. */
+bool tts_serverpeer_has_ended(int pidfd);
 /* Returns whether the process `child` descends from `parent`, both as this process numbers
  * them. */
 bool tts_serverpeer_descends(uint32_t child, uint32_t parent);

@@ -24,6 +24,7 @@ device, and the buffers in `buffers`. GENERATION is p1, p2, p3, p4 (default) or 
     raw:HEX  garbage:COUNT:SEED     sends bytes that are no frame
     pid:N                           claims to be another process from here on
     sleep:SECONDS  hold             `hold` prints "holding" and waits until stdin ends
+    leave                           a child prints "left PID" and keeps the connection until stdin ends; this process ends
     close  reconnect
 
 Exit codes: 0 done, 1 a reply is missing or wrong, 2 usage, 3 no connection.
@@ -263,6 +264,14 @@ def run_hold(client):
     sys.stdin.read()
 
 
+def run_leave(client):
+    if os.fork() > 0:
+        os._exit(0)
+    print(f"left {os.getpid()}", flush=True)
+    sys.stdin.read()
+    os._exit(0)
+
+
 def run_reconnect(client):
     client.socket.close()
     client.socket = client.connect()
@@ -296,6 +305,7 @@ COMMANDS = {
     "pid": (lambda c, pid: setattr(c, "pid", pid), (number,), 0),
     "sleep": (lambda c, seconds: time.sleep(seconds), (float,), 0),
     "hold": (run_hold, (), 0),
+    "leave": (run_leave, (), 0),
     "close": (lambda c: c.socket.close(), (), 0),
     "reconnect": (run_reconnect, (), 0),
 }

@@ -232,6 +232,23 @@ T_TEST(a_child_that_inherits_a_connection_is_a_process_and_its_end_is_noticed)
     rig_close(&rig);
 }
 
+/* An event of a place may come after the place was given to another process. */
+T_TEST(an_event_about_an_ended_process_ends_no_live_one_at_its_place)
+{
+    struct rig rig;
+    T_TRUE(rig_open(&rig, NULL, NULL));
+    int fd = rig_connect(&rig);
+    send_frame(fd, TTS_FRAMETYPE_ALLOC, (uint32_t)getpid(), 0, 5000);
+    rig_run(&rig);
+    for (uint64_t place = 0; place < 4; place++)
+        tts_serveringest_event(rig.ingest, 2 * TTS_SERVERINGEST_EVENT | place, EPOLLIN);
+    T_TRUE(rig.deaths == 0 && dram_of(&rig) == 5000);
+    close(fd);
+    rig_run(&rig);
+    T_EQ(rig.deaths, 1);
+    rig_close(&rig);
+}
+
 /* Reads the only region of a directory. Returns whether there is one. */
 static bool read_region(const char *directory, struct tts_clientregion_header *header,
                         struct tts_clientregion_device *device)

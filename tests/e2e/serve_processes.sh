@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# `ttscope serve` and processes that end while another process keeps their connection open.
+. "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/serve_rig.sh"
+
+server_ticks() { # the time of the processor that the server used, in ticks of 10 ms
+    awk '{ print $14 + $15 }' "/proc/$server/stat"
+}
+
+# --- a parent ends, and its child keeps the connection ------------------------------------------
+start_server
+start_client "$work/left" python3 "$source_dir/tests/e2e/serve_client.py" "$socket" fill:3:dram:1000:4 leave
+unset 'children[-1]' # the parent has ended, its child lives
+children+=("$(sed -n 's/^left //p' "$work/left")")
+wait_until has_line "$work/log" 'is dead'
+wait_until is_live '[]'
+before=$(server_ticks)
+sleep 1
+ticks=$(($(server_ticks) - before))
+[ $ticks -lt 30 ] || fail "wanted a server that waits: it used $ticks ticks of 100"
+# The next process has the place of the dead one.
+start_client "$work/next" python3 "$source_dir/tests/e2e/serve_client.py" "$socket" fill:3:dram:500:4 hold
+wait_until is_live '[{"device":3,"buffers":4,"dram":2000,"l1":0,"l1_small":0,"trace":0}]'
+sleep 0.3
+is_live '[{"device":3,"buffers":4,"dram":2000,"l1":0,"l1_small":0,"trace":0}]' || fail "wanted the next process alive"
+[ "$(grep -c 'is dead' "$work/log")" -eq 1 ] || fail "wanted one dead process: $(cat "$work/log")"
+ask query:3
+[ "$(jq -c '.replies[0].dram' <<<"$out")" = 2000 ] || fail "wanted the bytes of the next process"
+stop_server
+expect_code 0
