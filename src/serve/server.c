@@ -229,7 +229,7 @@ enum tts_status tts_server_open(const struct tts_server_config *config,
         return tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the server");
     *server = (struct tts_server){.alloc = alloc,
                                   .config = *config,
-                                  .socket = {.fd = -1, .lock_fd = -1},
+                                  .socket = {.fd = -1},
                                   .epoll_fd = -1,
                                   .signal_fd = -1,
                                   .begin_ns = tts_clock_realtime_ns()};
@@ -425,7 +425,7 @@ uint64_t tts_server_peers(const struct tts_server *server)
 
 void tts_server_drain(struct tts_server *server)
 {
-    /* The lock would keep the next server from starting. The path is not ours any more. */
+    /* The next server would see a server at the path. The path is not ours any more. */
     server->socket.file_inode = 0;
     tts_serversocket_close(&server->socket);
     tts_serveringest_drain(server->ingest);

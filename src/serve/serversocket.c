@@ -9,9 +9,11 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BACKLOG = 4096 };
+enum { BACKLOG = 4096, LOCK_TRIES = 200 };
+#define LOCK_PAUSE_NS (10L * 1000 * 1000)
 
 static enum tts_status refuse_path(struct tts_error *err, enum tts_status status, int reason,
                                    const char *path)
@@ -27,26 +29,62 @@ static enum tts_status refuse_live(struct tts_error *err, const char *path)
                          path);
 }
 
-/* Takes the lock of the path. The file stays when the server ends: if it were removed, a third
- * server could lock a new file while a second one waits for the old one. */
-static enum tts_status take_lock(struct tts_serversocket *socket, struct tts_error *err)
+/* Refuses the socket of another user. `is_dead`: nobody listens there; otherwise only this user
+ * and root can find out. */
+static enum tts_status refuse_foreign(struct tts_error *err, const char *path, uid_t owner,
+                                      bool is_dead)
 {
-    char path[sizeof socket->address.sun_path + sizeof ".lock"];
-    snprintf(path, sizeof path, "%s.lock", socket->address.sun_path);
-    socket->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    if (socket->lock_fd < 0)
-        return refuse_path(err, TTS_E_IO, errno, path);
-    if (flock(socket->lock_fd, LOCK_EX | LOCK_NB) == 0)
-        return TTS_OK;
-    return errno == EWOULDBLOCK ? refuse_live(err, socket->address.sun_path)
-                                : refuse_path(err, TTS_E_IO, errno, path);
+    return tts_error_set(err, TTS_E_BUSY,
+                         is_dead ? "cannot listen at '%.54s': a server of user %lu left this "
+                                   "socket (remove it as this user or root, or give another "
+                                   "'--socket')"
+                                 : "cannot listen at '%.54s': the socket of user %lu may be in "
+                                   "use (end its server as this user or root, or give another "
+                                   "'--socket')",
+                         path, (unsigned long)owner);
 }
 
-/* Looks for a server at the path that takes no such lock, as the published one. */
-static enum tts_status probe_path(const struct tts_serversocket *socket_at,
-                                  struct tts_error *err)
+/* Locks the directory of the path, so that of two servers that start at the same time one sees
+ * the other. The lock ends with its descriptor and leaves no file. Some directories cannot be
+ * locked, and any user may hold such a lock for long: then the server starts without the lock.
+ * Returns the descriptor, or -1. */
+static int lock_directory(const char *path)
 {
-    const char *path = socket_at->address.sun_path;
+    const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};
+    char directory[sizeof((struct sockaddr_un){0}.sun_path) + 2];
+    const char *name = strrchr(path, '/');
+    snprintf(directory, sizeof directory, "%.*s", name ? (int)(name - path) + 1 : 1,
+             name ? path : ".");
+    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int i = 0; fd >= 0 && i < LOCK_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+            return fd;
+        if (errno != EWOULDBLOCK && errno != EINTR)
+            break;
+        nanosleep(&pause, NULL);
+    }
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+/* Connects to the path. Returns 0 or an errno value. */
+static int try_path(const struct sockaddr_un *address)
+{
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return errno;
+    int reason =
+        connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ? 0 : errno;
+    close(fd);
+    return reason;
+}
+
+/* Looks for a server at the path, of any kind. Removes the socket of a server that has ended.
+ */
+static enum tts_status clear_path(const struct sockaddr_un *address, struct tts_error *err)
+{
+    const char *path = address->sun_path;
     struct stat info;
     if (lstat(path, &info) != 0)
         return errno == ENOENT ? TTS_OK : refuse_path(err, TTS_E_IO, errno, path);
@@ -54,20 +92,18 @@ static enum tts_status probe_path(const struct tts_serversocket *socket_at,
         return tts_error_set(err, TTS_E_INVALID,
                              "cannot listen at '%.80s': a file of another kind has this name",
                              path);
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0)
-        return refuse_path(err, TTS_E_IO, errno, path);
-    int done =
-        connect(fd, (const struct sockaddr *)&socket_at->address, sizeof socket_at->address);
-    int reason = done == 0 ? 0 : errno;
-    close(fd);
+    int reason = try_path(address);
     if (reason == 0 || reason == EAGAIN)
         return refuse_live(err, path);
+    if (reason == EACCES && info.st_uid != geteuid())
+        return refuse_foreign(err, path, info.st_uid, false);
     if (reason != ECONNREFUSED && reason != ENOENT)
         return refuse_path(err, TTS_E_IO, reason, path);
-    if (reason == ECONNREFUSED && unlink(path) != 0 && errno != ENOENT)
-        return refuse_path(err, TTS_E_IO, errno, path);
-    return TTS_OK;
+    if (reason == ENOENT || unlink(path) == 0 || errno == ENOENT)
+        return TTS_OK;
+    if ((errno == EPERM || errno == EACCES) && info.st_uid != geteuid())
+        return refuse_foreign(err, path, info.st_uid, true);
+    return refuse_path(err, TTS_E_IO, errno, path);
 }
 
 /* Returns 0 or an errno value. */
@@ -93,7 +129,7 @@ static int listen_at(struct tts_serversocket *socket_at, bool allows_others)
 enum tts_status tts_serversocket_open(const char *path, bool allows_others,
                                       struct tts_serversocket *out, struct tts_error *err)
 {
-    struct tts_serversocket made = {.fd = -1, .lock_fd = -1, .address.sun_family = AF_UNIX};
+    struct tts_serversocket made = {.fd = -1, .address.sun_family = AF_UNIX};
     size_t len = strlen(path);
     if (len == 0 || len >= sizeof made.address.sun_path)
         return tts_error_set(
@@ -101,13 +137,14 @@ enum tts_status tts_serversocket_open(const char *path, bool allows_others,
             "cannot listen at '%.80s': the path of a socket has 1 to %zu bytes", path,
             sizeof made.address.sun_path - 1);
     memcpy(made.address.sun_path, path, len + 1);
-    enum tts_status status = take_lock(&made, err);
-    if (status == TTS_OK)
-        status = probe_path(&made, err);
+    int lock_fd = lock_directory(path);
+    enum tts_status status = clear_path(&made.address, err);
     if (status == TTS_OK) {
         int reason = listen_at(&made, allows_others);
         status = reason == 0 ? TTS_OK : refuse_path(err, TTS_E_IO, reason, path);
     }
+    if (lock_fd >= 0)
+        close(lock_fd);
     if (status == TTS_OK)
         *out = made;
     else
@@ -123,9 +160,7 @@ void tts_serversocket_close(struct tts_serversocket *socket)
         unlink(socket->address.sun_path);
     if (socket->fd >= 0)
         close(socket->fd);
-    if (socket->lock_fd >= 0)
-        close(socket->lock_fd);
-    *socket = (struct tts_serversocket){.fd = -1, .lock_fd = -1};
+    *socket = (struct tts_serversocket){.fd = -1};
 }
 
 int tts_serversocket_accept(const struct tts_serversocket *socket)

@@ -1,9 +1,10 @@
 /* serversocket.h: the listening socket of the allocation server.
  *
- * Two servers never listen at the same path: a server holds a lock on the file `<path>.lock` as
- * long as it lives, and refuses a path at which another server accepts connections. A socket
- * that a dead server left is replaced. The socket has the mode 0600, or 0666 if other users are
- * allowed; then tts_serverpeer decides who is heard.
+ * Two servers never listen at the same path: a server refuses a path at which another server
+ * accepts connections, and locks the directory while it starts, so that two servers that start
+ * at the same time do not replace each other's socket. A socket that a dead server left is
+ * replaced, if the system lets this user remove it. No other file is made. The socket has the
+ * mode 0600, or 0666 if other users are allowed; then tts_serverpeer decides who is heard.
  *
  * Ownership: the caller owns the struct and closes it. Threads: one thread at a time. */
 #pragma once
@@ -16,13 +17,13 @@
 
 struct tts_serversocket {
     int fd; /* non-blocking */
-    int lock_fd;
     struct sockaddr_un address;
     dev_t file_device; /* identity of the socket file, so that only this file is removed */
     ino_t file_inode;
 };
 
-/* Returns TTS_E_BUSY if another server listens at the path, TTS_E_RANGE if the path is too long
+/* Returns TTS_E_BUSY if another server listens at the path, or if another user owns a socket
+ * there that cannot be removed, TTS_E_RANGE if the path is too long
  * for a socket, TTS_E_INVALID if a file of another kind has this name, TTS_E_IO. `err` says
  * what to do. */
 TTS_NODISCARD enum tts_status tts_serversocket_open(const char *path, bool allows_others,

@@ -1,12 +1,14 @@
 #include "harness/t.h"
 #include "serve/serversocket.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int connect_to(const char *path)
@@ -89,17 +91,72 @@ T_TEST(refuses_the_path_of_a_live_server_without_a_lock)
     tts_serversocket_close(&server);
 }
 
-/* Two servers that start at the same time both see the left-over: one has the lock. */
-T_TEST(a_path_whose_lock_is_held_is_refused_although_nobody_listens)
+/* Opens a server in a child. Exits with 0 if another server listens. */
+static pid_t start_second(const char *path)
 {
     struct tts_serversocket server;
-    const char *path = t_scratch("race");
-    int lock = open(t_scratch("race.lock"), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(tts_serversocket_open(path, false, &server, NULL) == TTS_E_BUSY ? 0 : 1);
+    return pid;
+}
+
+/* A server that has bound its socket and does not listen yet looks like a dead one. */
+T_TEST(a_server_that_is_starting_is_not_replaced)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    const char *directory = t_scratch("race"), *path = t_scratch("race/socket");
+    int status = -1;
+    T_EQ(mkdir(directory, 0700), 0);
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    int lock = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int first = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     T_EQ(flock(lock, LOCK_EX), 0);
-    T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_E_BUSY);
+    T_EQ(bind(first, (const struct sockaddr *)&address, sizeof address), 0);
+    pid_t second = start_second(path);
+    usleep(100 * 1000);
+    T_EQ(listen(first, 1), 0);
     close(lock);
+    T_EQ(waitpid(second, &status, 0), second);
+    T_EQ(status, 0);
+    int client = connect_to(path);
+    T_TRUE(client >= 0);
+    close(client);
+    close(first);
+}
+
+static int count_files(const char *directory)
+{
+    int count = 0;
+    DIR *list = opendir(directory);
+    for (const struct dirent *entry; (entry = readdir(list));)
+        count += entry->d_name[0] != '.';
+    closedir(list);
+    return count;
+}
+
+T_TEST(the_socket_is_the_only_file_and_a_server_leaves_none)
+{
+    struct tts_serversocket server;
+    const char *directory = t_scratch("alone"), *path = t_scratch("alone/socket");
+    T_EQ(mkdir(directory, 0700), 0);
+    T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_OK);
+    T_EQ(count_files(directory), 1);
+    tts_serversocket_close(&server);
+    T_EQ(count_files(directory), 0);
+}
+
+/* Any user can lock a directory that this user can read. */
+T_TEST(a_directory_that_another_program_locks_stops_no_server)
+{
+    struct tts_serversocket server;
+    const char *directory = t_scratch("locked"), *path = t_scratch("locked/socket");
+    T_EQ(mkdir(directory, 0700), 0);
+    int lock = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    T_EQ(flock(lock, LOCK_EX), 0);
     T_EQ(tts_serversocket_open(path, false, &server, NULL), TTS_OK);
     tts_serversocket_close(&server);
+    close(lock);
 }
 
 T_TEST(a_file_of_another_kind_is_kept)
