@@ -123,10 +123,10 @@ static void serve_request(void *ctx, struct tts_serverclient *client,
 /* --- open and close --------------------------------------------------------------------- */
 
 /* Takes the signals of the server. Signals that the process ignores, as in the background of a
- * shell, stay ignored. */
+ * shell or under nohup, stay ignored. */
 static enum tts_status take_signals(struct tts_server *server, struct tts_error *err)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGUSR1};
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1};
     struct sigaction action = {.sa_handler = SIG_IGN}, now;
     sigset_t wanted;
     sigemptyset(&wanted);

@@ -6,8 +6,9 @@
  * the rules.
  *
  * Ownership: heap object of the caller. Threads: the thread that opens the server runs it.
- * Signals: from open to close, SIGINT, SIGTERM and SIGUSR1 are blocked and belong to the
- * server, and SIGPIPE is ignored. A signal that the process ignored before stays ignored. */
+ * Signals: from open to close, SIGINT, SIGTERM, SIGHUP and SIGUSR1 are blocked and belong to
+ * the server, and SIGPIPE is ignored. A signal that the process ignored before stays ignored.
+ */
 #pragma once
 
 #include "model/live/serverevent.h"
@@ -34,8 +35,8 @@ struct tts_server_config {
 TTS_NODISCARD enum tts_status tts_server_open(const struct tts_server_config *config,
                                               const struct tts_alloc *alloc,
                                               struct tts_server **out, struct tts_error *err);
-/* Serves until SIGINT or SIGTERM. Returns TTS_OK, or TTS_E_IO if the last output could not be
- * written. */
+/* Serves until SIGINT, SIGTERM or SIGHUP. Returns TTS_OK, or TTS_E_IO if the last output could
+ * not be written. */
 TTS_NODISCARD enum tts_status tts_server_run(struct tts_server *server, struct tts_error *err);
 /* Stops listening, removes what the server made, and closes the connections. NULL is allowed.
  */

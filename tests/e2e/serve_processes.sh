@@ -28,3 +28,34 @@ ask query:3
 [ "$(jq -c '.replies[0].dram' <<<"$out")" = 2000 ] || fail "wanted the bytes of the next process"
 stop_server
 expect_code 0
+stop_children
+children=()
+
+# --- the terminal closes ------------------------------------------------------------------------
+start_server --quiet
+"$client" steady "$socket" 144 2000 5 1000 <&7 >"$work/steady" & # sends for two seconds at least
+children+=($!)
+has_client() { [ "$(server_live)" != '[]' ]; }
+wait_until has_client
+kill -HUP "$server"
+code=0
+wait "$server" || code=$?
+server="" out=$(cat "$work/log") err=$(cat "$work/notes") ran="the server"
+expect_code 0
+expect_out_like 'Active allocations: '
+expect_err_like "process * keeps them open until the programs end"
+keeper=$(sed -n 's/.*: process \([0-9]*\) keeps.*/\1/p' <<<"$err")
+kill -HUP "$keeper" # a shell that ends may send a second signal
+wait_until test -s "$work/steady"
+kill -0 "${children[0]}" || fail "the client was killed"
+kill -0 "$keeper" || fail "wanted a process that keeps the connection"
+stop_children
+children=()
+(trap '' HUP && exec "$ttscope" serve --quiet --socket "$socket") >"$work/log" 2>"$work/notes" & # nohup
+server=$!
+wait_until test -s "$work/log"
+kill -HUP "$server"
+ask fill:1:dram:64:3 check:1
+expect_code 0
+stop_server
+expect_code 0

@@ -84,6 +84,9 @@ static void become_keeper(void)
     for (int i = 0; fd >= 0 && i <= STDERR_FILENO; i++)
         dup2(fd, i);
     setsid();
+    /* Second signals of the terminal may be pending. If a signal is ignored, it is dropped. */
+    signal(SIGHUP, SIG_IGN);
+    signal(SIGINT, SIG_IGN);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
