@@ -13,6 +13,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,19 +24,22 @@
 #include <unistd.h>
 
 enum {
+    FIRST_HOST_MS = 1000, /* the first read is waited for so long, before clients can connect */
     EVENTS = 64,
     ACCEPTS = 64, /* new connections before the others come */
     SWEEP = 4096, /* entries of ended processes in a turn */
     SMALL_TURN_BYTES = 1 << 16,
 };
-enum { EVENT_LISTEN, EVENT_SIGNAL, EVENT_RINGS };
-static_assert((uint64_t)EVENT_RINGS < TTS_SERVERINGEST_EVENT, "numbers of the server");
+enum { EVENT_LISTEN, EVENT_SIGNAL, EVENT_RINGS, EVENT_HOST };
+static_assert((uint64_t)EVENT_HOST < TTS_SERVERINGEST_EVENT, "numbers of the server");
 
 #define MS_NS (UINT64_C(1000) * 1000)
 #define SECOND_NS (1000 * MS_NS)
 #define STATISTICS_NS (10 * SECOND_NS)
-/* A query reads the host again if the last read is older than this. */
+/* A query reads the host again if the last read is older than this. A query waits so long for
+ * the read, and then gets what the last read found. */
 #define HOST_OLD_NS (100 * MS_NS)
+#define HOST_WAIT_NS (5 * MS_NS)
 #define PUBLISH_NS (20 * MS_NS)
 /* After a turn with few bytes the server sleeps so long, to take more frames with one call. A
  * client that sends back to back fills its socket in about a millisecond. */
@@ -55,6 +59,7 @@ struct tts_server {
     struct tts_serversink printer;
     int epoll_fd, signal_fd;
     bool has_signals, is_stopping, is_listening, has_warned;
+    bool has_waited; /* for the read of the host that is under way */
     sigset_t mask_before;
     struct sigaction pipe_before;
     uint64_t begin_ns, other_events;
@@ -93,25 +98,42 @@ static void print_server_state(struct tts_server *server, enum tts_serverprint_k
     (void)tts_serverprint_state(server->print, kind, &state); /* counted if left out */
 }
 
-/* Reads the host if the last read is older than `old_ns`. */
-static void refresh_host(struct tts_server *server, uint64_t old_ns)
+/* Begins to read the host, unless a read is under way. */
+static void begin_host(struct tts_server *server)
 {
-    uint64_t now_ns = tts_clock_ns();
-    if (server->host_read_ns > 0 && now_ns - server->host_read_ns < old_ns)
+    if (!tts_serverhost_begin(server->host))
         return;
+    server->host_due_ns = tts_clock_ns() + SECOND_NS;
+    server->has_waited = false;
+}
+
+/* Takes what a read of the host found that has ended, or that ends in the next `wait_ns`. */
+static void take_host(struct tts_server *server, uint64_t wait_ns)
+{
     /* Without memory the last state stays. */
-    if (tts_serverhost_read(server->host, NULL) == TTS_OK && server->rings)
+    if (tts_serverhost_take(server->host, wait_ns) && server->rings)
         tts_serverrings_update(server->rings, tts_serverhost_view(server->host),
                                tts_serveringest_is_sender, server->ingest);
-    server->host_read_ns = tts_clock_ns();
-    server->host_due_ns = server->host_read_ns + SECOND_NS;
+    if (!tts_serverhost_is_busy(server->host))
+        server->host_read_ns = tts_clock_ns();
+}
+
+/* Reads the host for an answer. No read is waited for twice, so that many requests do not keep
+ * the server from its clients. */
+static void refresh_host(struct tts_server *server)
+{
+    if (tts_clock_ns() - server->host_read_ns < HOST_OLD_NS)
+        return;
+    begin_host(server);
+    take_host(server, server->has_waited ? 0 : HOST_WAIT_NS);
+    server->has_waited = true;
 }
 
 static void serve_request(void *ctx, struct tts_serverclient *client,
                           const struct tts_frame *frame)
 {
     struct tts_server *server = ctx;
-    refresh_host(server, HOST_OLD_NS);
+    refresh_host(server);
     if (tts_serverreport_reply(server->report, client, frame))
         return;
     if (frame->type == TTS_FRAMETYPE_DUMP)
@@ -196,13 +218,19 @@ static enum tts_status watch_fd(struct tts_server *server, int fd, uint64_t numb
     return tts_error_set_errno(err, TTS_E_IO, errno, "cannot wait for events");
 }
 
+/* The first message has the devices of the host. What the read found is taken later: without
+ * the socket, this server prints and records nothing. */
+static void wait_for_first_host(struct tts_server *server)
+{
+    struct pollfd end = {.fd = tts_serverhost_fd(server->host), .events = POLLIN};
+    begin_host(server);
+    poll(&end, 1, FIRST_HOST_MS);
+}
+
 static enum tts_status open_parts(struct tts_server *server, struct tts_error *err)
 {
     const struct tts_server_config *config = &server->config;
     enum tts_status status = tts_clientidentity_own(&server->own, err);
-    if (status == TTS_OK)
-        status = tts_serversocket_open(config->socket_path, config->uid_count > 0,
-                                       &server->socket, err);
     if (status == TTS_OK)
         status = take_signals(server, err);
     server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
@@ -216,7 +244,13 @@ static enum tts_status open_parts(struct tts_server *server, struct tts_error *e
         status = watch_fd(server, server->signal_fd, EVENT_SIGNAL, err);
     if (status == TTS_OK && server->rings)
         status = watch_fd(server, tts_serverrings_fd(server->rings), EVENT_RINGS, err);
-    return status;
+    if (status == TTS_OK)
+        status = watch_fd(server, tts_serverhost_fd(server->host), EVENT_HOST, err);
+    if (status != TTS_OK)
+        return status;
+    wait_for_first_host(server);
+    return tts_serversocket_open(config->socket_path, config->uid_count > 0, &server->socket,
+                                 err);
 }
 
 enum tts_status tts_server_open(const struct tts_server_config *config,
@@ -274,7 +308,7 @@ static void take_signal(struct tts_server *server)
             server->is_stopping = true;
             continue;
         }
-        refresh_host(server, HOST_OLD_NS);
+        refresh_host(server);
         print_server_state(server, TTS_SERVERPRINT_STATISTICS);
     }
 }
@@ -332,6 +366,8 @@ static size_t serve_events(struct tts_server *server, const struct epoll_event *
             accept_clients(server);
         } else if (number == EVENT_SIGNAL) {
             take_signal(server);
+        } else if (number == EVENT_HOST) {
+            take_host(server, 0);
         } else {
             tts_serverrings_clear(server->rings);
             server->host_due_ns = 0;
@@ -340,12 +376,21 @@ static size_t serve_events(struct tts_server *server, const struct epoll_event *
     return bytes;
 }
 
+/* Returns when the next read of the host begins. */
+static uint64_t next_host_ns(const struct tts_server *server)
+{
+    uint64_t pause_end_ns = server->host_read_ns + HOST_OLD_NS;
+    if (tts_serverhost_is_busy(server->host))
+        return UINT64_MAX; /* its end is an event */
+    return server->host_due_ns > pause_end_ns ? server->host_due_ns : pause_end_ns;
+}
+
 /* Does what is due. Returns in how many milliseconds the next task is due, at least 0. */
 static int serve_timers(struct tts_server *server)
 {
     uint64_t now_ns = tts_clock_ns();
-    if (now_ns >= server->host_due_ns && now_ns - server->host_read_ns >= HOST_OLD_NS) {
-        refresh_host(server, 0);
+    if (now_ns >= next_host_ns(server)) {
+        begin_host(server);
         set_listening(server, true); /* there may be room again */
     }
     if (now_ns >= server->statistics_due_ns) {
@@ -355,9 +400,7 @@ static int serve_timers(struct tts_server *server)
     if (now_ns >= server->publish_due_ns)
         server->publish_due_ns =
             tts_serveringest_publish(server->ingest) ? now_ns + PUBLISH_NS : 0;
-    uint64_t due_ns = server->host_due_ns;
-    if (due_ns < server->host_read_ns + HOST_OLD_NS)
-        due_ns = server->host_read_ns + HOST_OLD_NS;
+    uint64_t due_ns = next_host_ns(server);
     if (server->statistics_due_ns < due_ns)
         due_ns = server->statistics_due_ns;
     if (server->publish_due_ns > now_ns && server->publish_due_ns < due_ns)
@@ -401,7 +444,7 @@ enum tts_status tts_server_run(struct tts_server *server, struct tts_error *err)
 {
     int failure = 0;
     tts_serverregion_clean(server->directory, &server->own);
-    refresh_host(server, 0);
+    take_host(server, 0);
     print_server_state(server, TTS_SERVERPRINT_START);
     server->statistics_due_ns = tts_clock_ns() + STATISTICS_NS;
     enum tts_status status = watch_fd(server, server->socket.fd, EVENT_LISTEN, err);
@@ -409,7 +452,7 @@ enum tts_status tts_server_run(struct tts_server *server, struct tts_error *err)
         return status;
     server->is_listening = true;
     run_turns(server, &failure);
-    refresh_host(server, HOST_OLD_NS);
+    refresh_host(server);
     print_server_state(server, TTS_SERVERPRINT_STATISTICS);
     check_server_output(server, &failure);
     if (failure == 0 || failure == EPIPE)

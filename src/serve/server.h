@@ -2,8 +2,8 @@
  * (serveringest.h), the programs that publish (serverrings.h) and the host (serverhost.h). It
  * prints (serverprint.h) and hands each event to another sink, such as a recording.
  *
- * The loop never waits for a client, a terminal or a disk. docs/design/serve.md has
- * the rules.
+ * The loop never waits for a client, a terminal or a disk, and for files of the host at most 5
+ * ms at a time. docs/design/serve.md has the rules.
  *
  * Ownership: heap object of the caller. Threads: the thread that opens the server runs it.
  * Signals: from open to close, SIGINT, SIGTERM, SIGHUP and SIGUSR1 are blocked and belong to

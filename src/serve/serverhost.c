@@ -1,9 +1,8 @@
 #include "serve/serverhost.h"
 
-#include "analysis/liveowners.h"
 #include "base/error.h"
 #include "base/heap.h"
-#include "sources/live/livehost.h"
+#include "serve/hostreader.h"
 
 #include <string.h>
 
@@ -27,9 +26,8 @@ struct hostdevice {
 struct tts_serverhost {
     const struct tts_alloc *alloc;
     struct tts_serverhost_config config;
-    struct tts_livehost *live;
-    struct tts_hostview view;
-    struct tts_liveframe frame;
+    struct tts_hostreader *reader;
+    const struct tts_hostreading *last; /* NULL: none yet */
     struct hostcount *counts;
     size_t count, capacity;
     size_t next; /* where the search for a process begins: the order rarely changes */
@@ -48,25 +46,19 @@ enum tts_status tts_serverhost_open(const struct tts_serverhost_config *config,
     memset(host, 0, sizeof *host);
     host->alloc = alloc;
     host->config = *config;
-    enum tts_status status = tts_livehost_open(config->root, alloc, &host->live, err);
-    if (status != TTS_OK) {
+    enum tts_status status = tts_hostreader_open(config->root, alloc, &host->reader, err);
+    if (status == TTS_OK)
+        *out = host;
+    else
         alloc->free(alloc->ctx, host, sizeof *host);
-        return status;
-    }
-    tts_livehost_leave_out_served(host->live);
-    tts_hostview_init(&host->view, alloc);
-    tts_liveframe_init(&host->frame, alloc);
-    *out = host;
-    return TTS_OK;
+    return status;
 }
 
 void tts_serverhost_close(struct tts_serverhost *host)
 {
     if (!host)
         return;
-    tts_livehost_close(host->live);
-    tts_liveframe_release(&host->frame);
-    tts_hostview_release(&host->view);
+    tts_hostreader_close(host->reader);
     if (host->counts)
         host->alloc->free(host->alloc->ctx, host->counts,
                           host->capacity * sizeof *host->counts);
@@ -81,7 +73,7 @@ static void send_host_event(struct tts_serverhost *host, const struct hostcount 
     event->source = TTS_SERVERSOURCE_COUNTERS;
     event->process = &count->process;
     event->device = count->device;
-    event->time_ns = host->frame.time_ns;
+    event->time_ns = host->last->frame.time_ns;
     if (host->config.sink.event)
         host->config.sink.event(host->config.sink.ctx, event);
 }
@@ -214,7 +206,7 @@ static void end_counts(struct tts_serverhost *host)
         if (ended.reading == host->reading)
             continue;
         const struct tts_seenprocess *seen =
-            tts_hostview_process(&host->view, ended.process.pid);
+            tts_hostview_process(&host->last->view, ended.process.pid);
         bool is_dead = !has_other_count(host, &host->counts[i]) && !(seen && seen->is_alive);
         host->counts[i] = host->counts[--host->count];
         if (is_dead)
@@ -283,7 +275,7 @@ static struct hostdevice *begin_device(struct tts_serverhost *host,
         place->sums.arch = device->arch;
     }
     if (!place->chip.is_known)
-        fill_server_chip(&host->view, device, &place->chip);
+        fill_server_chip(&host->last->view, device, &place->chip);
     return place;
 }
 
@@ -300,16 +292,12 @@ static void take_process(struct tts_serverhost *host, const struct tts_livedevic
         compare_counters(host, device, number, process);
 }
 
-enum tts_status tts_serverhost_read(struct tts_serverhost *host, struct tts_error *err)
+static void take_reading(struct tts_serverhost *host)
 {
-    enum tts_status status = tts_livehost_read(host->live, &host->view, err);
-    if (status == TTS_OK)
-        status = tts_liveowners_judge(&host->view, &host->frame, err);
-    if (status != TTS_OK)
-        return status;
+    const struct tts_liveframe *frame = &host->last->frame;
     host->reading++;
-    for (size_t i = 0; i < host->frame.device_count; i++) {
-        const struct tts_livedevice *device = &host->frame.devices[i];
+    for (size_t i = 0; i < frame->device_count; i++) {
+        const struct tts_livedevice *device = &frame->devices[i];
         uint32_t number = device->logical_id_known ? device->logical_id : device->index;
         if (number >= TTS_FRAME_DEVICES_MAX)
             continue;
@@ -318,12 +306,36 @@ enum tts_status tts_serverhost_read(struct tts_serverhost *host, struct tts_erro
             take_process(host, device, number, &device->processes[j]);
     }
     end_counts(host);
-    return TTS_OK;
+}
+
+bool tts_serverhost_begin(struct tts_serverhost *host)
+{
+    return tts_hostreader_begin(host->reader);
+}
+
+bool tts_serverhost_is_busy(const struct tts_serverhost *host)
+{
+    return tts_hostreader_is_busy(host->reader);
+}
+
+int tts_serverhost_fd(const struct tts_serverhost *host)
+{
+    return tts_hostreader_fd(host->reader);
+}
+
+bool tts_serverhost_take(struct tts_serverhost *host, uint64_t wait_ns)
+{
+    const struct tts_hostreading *reading = tts_hostreader_take(host->reader, wait_ns);
+    if (!reading)
+        return false;
+    host->last = reading;
+    take_reading(host);
+    return true;
 }
 
 const struct tts_hostview *tts_serverhost_view(const struct tts_serverhost *host)
 {
-    return &host->view;
+    return host->last ? &host->last->view : NULL;
 }
 
 bool tts_serverhost_has(const struct tts_serverhost *host, uint32_t device)

@@ -6,8 +6,10 @@
  * If the counters of the runtime change between two reads, the sink gets events with the source
  * COUNTERS. Programs that publish have events of their own (serverrings.h).
  *
- * Ownership: heap object of the caller. Threads: one thread at a time.
- * Cost: a read takes as long as a frame of `ttscope top`. */
+ * The host is read on a thread of its own (hostreader.h).
+ *
+ * Ownership: heap object of the caller. Threads: one thread at a time; the allocator is used by
+ * two. */
 #pragma once
 
 #include "model/live/serverstate.h"
@@ -36,10 +38,16 @@ TTS_NODISCARD enum tts_status tts_serverhost_open(const struct tts_serverhost_co
                                                   struct tts_error *err);
 void tts_serverhost_close(struct tts_serverhost *host); /* NULL is allowed */
 
-/* Reads the host again. Returns TTS_E_NOMEM; then everything is as before. */
-TTS_NODISCARD enum tts_status tts_serverhost_read(struct tts_serverhost *host,
-                                                  struct tts_error *err);
-/* What was read last, for tts_serverrings. Valid until the next read. */
+/* Begins to read the host. Returns false if a read is under way. */
+bool tts_serverhost_begin(struct tts_serverhost *host);
+/* Returns whether a read is under way. */
+bool tts_serverhost_is_busy(const struct tts_serverhost *host);
+/* Returns a descriptor that is readable if a read has ended. */
+int tts_serverhost_fd(const struct tts_serverhost *host);
+/* Takes what a read found that has ended, or that ends in the next `wait_ns`. Returns false if
+ * there is no such read, or if the read had no memory; then everything is as before. */
+bool tts_serverhost_take(struct tts_serverhost *host, uint64_t wait_ns);
+/* What was taken last, for tts_serverrings; NULL: nothing yet. Valid until the next take. */
 const struct tts_hostview *tts_serverhost_view(const struct tts_serverhost *host);
 
 /* Returns the sums of all processes that send no frames, and the capacities. `device` is below

@@ -18,8 +18,9 @@
  *          live until stdin ends.
  *
  * Each mode prints one line of JSON before it waits: the events sent, and the bytes and buffers
- * that are live on each device, of all clients that live. flood adds the seconds, the mean and
- * the slowest send() in ns. Exit codes: 0 done, 1 failed, 2 usage, 3 no connection. */
+ * that are live on each device, of all clients that live. flood adds the seconds, and of the
+ * times of send() in ns the mean, the percentile 99.9 and the slowest. Exit codes: 0 done, 1
+ * failed, 2 usage, 3 no connection. */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -59,7 +60,7 @@ struct client {
     uint64_t sizes[DEVICES][BUFFERS]; /* 0: not live */
     uint8_t pools[DEVICES][BUFFERS];
     struct totals totals;
-    uint64_t slowest_ns;
+    uint64_t *send_ns; /* of each event; NULL: not wanted */
 };
 
 static uint64_t next_random(uint64_t *state)
@@ -131,8 +132,8 @@ static void send_event(struct client *client, uint32_t device, uint8_t pool, uin
             end_client(EXIT_FAILURE, "cannot send");
         sent += count > 0 ? (size_t)count : 0;
     }
-    uint64_t ns = now_ns(CLOCK_MONOTONIC) - start;
-    client->slowest_ns = ns > client->slowest_ns ? ns : client->slowest_ns;
+    if (client->send_ns)
+        client->send_ns[client->totals.events] = now_ns(CLOCK_MONOTONIC) - start;
     client->totals.events++;
 }
 
@@ -182,19 +183,32 @@ static void wait_for_end(void)
         continue;
 }
 
+static int compare_times(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+    return (*a > *b) - (*a < *b);
+}
+
 static void run_single(struct client *client, uint64_t events, uint64_t pause_us, bool is_flood)
 {
     char more[200] = "";
+    if (is_flood && !(client->send_ns = calloc(events + 1, sizeof *client->send_ns)))
+        end_client(EXIT_FAILURE, "no memory");
     uint64_t start = now_ns(CLOCK_MONOTONIC);
     for (uint64_t i = 0; i < events; i++) {
         send_random(client);
         pause_ns(pause_us * 1000);
     }
     double ns = (double)(now_ns(CLOCK_MONOTONIC) - start);
-    if (is_flood)
+    if (is_flood && events > 0) {
+        qsort(client->send_ns, events, sizeof *client->send_ns, compare_times);
         snprintf(more, sizeof more,
-                 ", \"seconds\": %.6f, \"mean_ns\": %.0f, \"slowest_ns\": %" PRIu64, ns / 1e9,
-                 events > 0 ? ns / (double)events : 0, client->slowest_ns);
+                 ", \"seconds\": %.6f, \"mean_ns\": %.0f, \"p999_ns\": %" PRIu64
+                 ", \"slowest_ns\": %" PRIu64,
+                 ns / 1e9, ns / (double)events, client->send_ns[events - 1 - events / 1000],
+                 client->send_ns[events - 1]);
+    }
+    free(client->send_ns);
     print_totals(&client->totals, more);
     wait_for_end();
 }
