@@ -129,6 +129,12 @@ static void refresh_host(struct tts_server *server)
     server->has_waited = true;
 }
 
+static void pass_note(void *ctx, const char *text)
+{
+    const struct tts_server *server = ctx;
+    server->config.note(server->config.ctx, text);
+}
+
 static void serve_request(void *ctx, struct tts_serverclient *client,
                           const struct tts_frame *frame)
 {
@@ -179,6 +185,7 @@ static enum tts_status open_ingest(struct tts_server *server, struct tts_error *
                                                    .uids = config->uids,
                                                    .uid_count = config->uid_count,
                                                    .request = serve_request,
+                                                   .note = pass_note,
                                                    .ctx = server};
     if (status == TTS_OK)
         status = tts_serveringest_open(&ingest, server->alloc, &server->ingest, err);
@@ -337,8 +344,9 @@ static void pause_listening(struct tts_server *server, int reason)
 static void accept_clients(struct tts_server *server)
 {
     for (int i = 0; i < ACCEPTS; i++) {
-        if (!tts_serveringest_has_room(server->ingest)) {
-            pause_listening(server, EUSERS);
+        int reason = tts_serveringest_reserve(server->ingest);
+        if (reason != 0) {
+            pause_listening(server, reason);
             return;
         }
         int fd = tts_serversocket_accept(&server->socket);
@@ -397,9 +405,11 @@ static int serve_timers(struct tts_server *server)
         print_server_state(server, TTS_SERVERPRINT_STATISTICS);
         server->statistics_due_ns = now_ns + STATISTICS_NS;
     }
-    if (now_ns >= server->publish_due_ns)
-        server->publish_due_ns =
-            tts_serveringest_publish(server->ingest) ? now_ns + PUBLISH_NS : 0;
+    if (now_ns >= server->publish_due_ns) {
+        bool has_unwatched = tts_serveringest_poll(server->ingest);
+        bool is_due = tts_serveringest_publish(server->ingest) || has_unwatched;
+        server->publish_due_ns = is_due ? now_ns + PUBLISH_NS : 0;
+    }
     uint64_t due_ns = next_host_ns(server);
     if (server->statistics_due_ns < due_ns)
         due_ns = server->statistics_due_ns;

@@ -18,11 +18,13 @@ enum {
 #define EVENT_CONNECTION TTS_SERVERINGEST_EVENT
 #define EVENT_SENDER (TTS_SERVERINGEST_EVENT << 1)
 #define NONE TTS_SERVERREGISTRY_NONE
+#define REGION_RETRY_NS (UINT64_C(2000) * 1000 * 1000)
 
 /* A process that sends frames. Its place is that in the registry. */
 struct sender {
     bool is_live;
-    bool has_region, has_tried; /* the region is open; or cannot be made */
+    bool has_tried; /* there is a region, or there must be none, or it is lacking */
+    bool has_region, lacks_region; /* the region is open; or could not be made so far */
     uint32_t connections;
     uint32_t pid, claimed; /* with start_ticks and serial: the identity */
     uint64_t start_ticks;
@@ -36,6 +38,7 @@ struct connection {
     struct tts_serverclient client;
     struct tts_serverpeer peer;
     uint64_t serial;
+    bool is_unwatched;                /* epoll could not take the connection so far */
     bool is_writing;                  /* epoll reports when the peer reads */
     uint32_t last_claim, last_sender; /* last_sender: NONE if there is none */
     uint32_t *senders;
@@ -47,12 +50,15 @@ struct tts_serveringest {
     struct tts_serveringest_config config;
     struct connection **connections;
     size_t connection_count, connection_capacity; /* places; some are NULL */
-    size_t open_count;
-    struct sender **senders; /* by place in the registry */
+    size_t open_count, unwatched_count;
+    struct connection *spare; /* of the next connection; NULL: none */
+    struct sender **senders;  /* by place in the registry */
     size_t sender_count, sender_capacity;
     struct connection *current; /* whose frames are taken */
     uint64_t serials, skipped_bytes;
     uint64_t now_ns;
+    uint64_t regions_due_ns; /* when lacking regions are tried again; 0: none is lacking */
+    bool has_noted;          /* that regions are lacking */
     struct tts_serverroom room;
 };
 
@@ -274,6 +280,7 @@ static void free_connection(struct tts_serveringest *ingest, uint32_t idx)
     if (connection->senders)
         alloc->free(alloc->ctx, connection->senders,
                     connection->sender_capacity * sizeof *connection->senders);
+    ingest->unwatched_count -= connection->is_unwatched;
     alloc->free(alloc->ctx, connection, sizeof *connection);
     ingest->connections[idx] = NULL;
     ingest->open_count--;
@@ -318,11 +325,6 @@ static bool is_heard(const struct tts_serveringest *ingest, uint32_t uid)
     return false;
 }
 
-bool tts_serveringest_has_room(const struct tts_serveringest *ingest)
-{
-    return ingest->open_count < TTS_SERVERINGEST_CONNECTIONS_MAX;
-}
-
 /* Returns a free place for a connection, or SIZE_MAX. */
 static size_t new_connection_place(struct tts_serveringest *ingest)
 {
@@ -340,25 +342,39 @@ static size_t new_connection_place(struct tts_serveringest *ingest)
     return ingest->connection_count++;
 }
 
+int tts_serveringest_reserve(struct tts_serveringest *ingest)
+{
+    if (ingest->open_count == TTS_SERVERINGEST_CONNECTIONS_MAX)
+        return EUSERS;
+    if (!ingest->spare)
+        ingest->spare = ingest->alloc->alloc(ingest->alloc->ctx, sizeof *ingest->spare);
+    return ingest->spare && new_connection_place(ingest) != SIZE_MAX ? 0 : ENOMEM;
+}
+
+static bool watch_connection(struct tts_serveringest *ingest, size_t idx)
+{
+    const struct connection *connection = ingest->connections[idx];
+    struct epoll_event event = {.events = EPOLLIN | (connection->is_writing ? EPOLLOUT : 0),
+                                .data.u64 = EVENT_CONNECTION | idx};
+    return epoll_ctl(ingest->config.epoll_fd, EPOLL_CTL_ADD, connection->client.fd, &event) ==
+           0;
+}
+
 void tts_serveringest_add(struct tts_serveringest *ingest, int fd)
 {
-    size_t idx = new_connection_place(ingest);
-    struct connection *connection =
-        idx != SIZE_MAX ? ingest->alloc->alloc(ingest->alloc->ctx, sizeof *connection) : NULL;
-    struct epoll_event event = {.events = EPOLLIN, .data.u64 = EVENT_CONNECTION | idx};
+    size_t idx = new_connection_place(ingest); /* cannot fail after the reservation */
+    struct connection *connection = ingest->spare;
     uint32_t uid;
-    if (!connection || epoll_ctl(ingest->config.epoll_fd, EPOLL_CTL_ADD, fd, &event) != 0) {
-        if (connection)
-            ingest->alloc->free(ingest->alloc->ctx, connection, sizeof *connection);
-        close(fd);
-        return;
-    }
+    assert(connection && idx != SIZE_MAX);
+    ingest->spare = NULL;
     *connection = (struct connection){.serial = ++ingest->serials, .last_sender = NONE};
     tts_serverclient_init(&connection->client, fd, ingest->alloc);
     tts_serverpeer_of_socket(fd, &connection->peer, &uid);
     connection->client.is_ignored = !is_heard(ingest, uid);
     ingest->connections[idx] = connection;
     ingest->open_count++;
+    connection->is_unwatched = !watch_connection(ingest, idx);
+    ingest->unwatched_count += connection->is_unwatched;
 }
 
 /* Lets epoll report when the peer reads, as long as replies wait. */
@@ -388,6 +404,21 @@ static size_t serve_connection(struct tts_serveringest *ingest, uint32_t idx, ui
     else
         watch_replies(ingest, idx);
     return len;
+}
+
+bool tts_serveringest_poll(struct tts_serveringest *ingest)
+{
+    if (ingest->unwatched_count == 0)
+        return false;
+    for (uint32_t i = 0; i < ingest->connection_count; i++) {
+        struct connection *connection = ingest->connections[i];
+        if (!connection || !connection->is_unwatched)
+            continue;
+        connection->is_unwatched = !watch_connection(ingest, i);
+        ingest->unwatched_count -= !connection->is_unwatched;
+        serve_connection(ingest, i, EPOLLIN | EPOLLOUT);
+    }
+    return ingest->unwatched_count > 0;
 }
 
 /* Takes what an ended process has sent before it ended, on all its connections, and ends it. */
@@ -420,19 +451,64 @@ size_t tts_serveringest_event(struct tts_serveringest *ingest, uint64_t number, 
 
 /* --- regions ---------------------------------------------------------------------------- */
 
+static void note_lacking_regions(struct tts_serveringest *ingest, int reason)
+{
+    struct tts_error note;
+    if (ingest->has_noted || !ingest->config.note)
+        return;
+    ingest->has_noted = true;
+    tts_error_set_errno(&note, TTS_E_IO, reason,
+                        "cannot make regions in '%.50s', so 'ttscope top' does not show all "
+                        "clients",
+                        ingest->config.directory);
+    ingest->config.note(ingest->config.ctx, note.text);
+}
+
+/* Makes the region of a process and shows what the process holds. */
+static void make_sender_region(struct tts_serveringest *ingest, uint32_t place)
+{
+    struct sender *sender = ingest->senders[place];
+    const struct tts_serverregistry *registry = ingest->config.registry;
+    struct tts_error err = {0};
+    enum tts_status status =
+        tts_serverregion_open(ingest->config.directory, &sender->identity,
+                              ingest->config.server, &sender->region, &err);
+    sender->has_region = status == TTS_OK;
+    sender->lacks_region = status != TTS_OK && status != TTS_E_BUSY;
+    if (sender->lacks_region) {
+        ingest->regions_due_ns = tts_clock_ns() + REGION_RETRY_NS;
+        note_lacking_regions(ingest, err.sys_errno);
+    }
+    for (const struct tts_serverrow *row = NULL;
+         sender->has_region && (row = tts_serverregistry_row(registry, place, row));)
+        tts_serverregion_show(&sender->region, row, tts_clock_coarse_ns());
+}
+
+/* Tries to make the regions that are lacking, up to the first failure. */
+static void retry_regions(struct tts_serveringest *ingest)
+{
+    if (ingest->regions_due_ns == 0 || tts_clock_ns() < ingest->regions_due_ns)
+        return;
+    ingest->regions_due_ns = 0;
+    for (uint32_t i = 0; i < ingest->sender_count && ingest->regions_due_ns == 0; i++)
+        if (ingest->senders[i] && ingest->senders[i]->lacks_region)
+            make_sender_region(ingest, i);
+}
+
 bool tts_serveringest_publish(struct tts_serveringest *ingest)
 {
     const struct tts_serverrow *row;
     bool has_changed = false;
     uint64_t now_ns = tts_clock_coarse_ns();
+    retry_regions(ingest);
     while ((row = tts_serverregistry_changed(ingest->config.registry))) {
         struct sender *sender = ingest->senders[row->process];
         has_changed = true;
         if (!sender->has_tried && ingest->config.directory) {
             sender->has_tried = true;
-            sender->has_region =
-                tts_serverregion_open(ingest->config.directory, &sender->identity,
-                                      ingest->config.server, &sender->region, NULL) == TTS_OK;
+            sender->lacks_region = ingest->regions_due_ns > 0; /* waits for the next try */
+            if (!sender->lacks_region)
+                make_sender_region(ingest, row->process);
         }
         if (sender->has_region)
             tts_serverregion_show(&sender->region, row, now_ns);
@@ -511,6 +587,8 @@ void tts_serveringest_close(struct tts_serveringest *ingest)
     if (ingest->senders)
         alloc->free(alloc->ctx, ingest->senders,
                     ingest->sender_capacity * sizeof *ingest->senders);
+    if (ingest->spare)
+        alloc->free(alloc->ctx, ingest->spare, sizeof *ingest->spare);
     if (ingest->connections)
         alloc->free(alloc->ctx, ingest->connections,
                     ingest->connection_capacity * sizeof *ingest->connections);

@@ -30,6 +30,8 @@ struct tts_serveringest_config {
     size_t uid_count;
     /* Receives each frame that is a request. */
     void (*request)(void *ctx, struct tts_serverclient *client, const struct tts_frame *frame);
+    /* Receives a message for the user, lower case, without a full stop; may be NULL. */
+    void (*note)(void *ctx, const char *text);
     void *ctx;
 };
 
@@ -40,17 +42,22 @@ tts_serveringest_open(const struct tts_serveringest_config *config,
 /* Closes the connections and removes the regions. NULL is allowed. */
 void tts_serveringest_close(struct tts_serveringest *ingest);
 
-/* Takes a new connection. A connection that cannot be kept is closed: there is no memory, or
- * there are too many. Call this only if tts_serveringest_has_room(). */
+/* Makes room for one more connection. Returns 0, EUSERS if there are too many, or ENOMEM: then
+ * accept none, because a client whose connection is closed is killed at its next event. */
+int tts_serveringest_reserve(struct tts_serveringest *ingest);
+/* Takes a new connection. Call this only after tts_serveringest_reserve(). */
 void tts_serveringest_add(struct tts_serveringest *ingest, int fd);
-bool tts_serveringest_has_room(const struct tts_serveringest *ingest);
 
 /* Event numbers of other owners of the epoll descriptor are below this. */
 #define TTS_SERVERINGEST_EVENT (UINT64_C(1) << 32)
 /* Handles one event of epoll. Returns the number of bytes received. */
 size_t tts_serveringest_event(struct tts_serveringest *ingest, uint64_t number,
                               uint32_t events);
-/* Publishes what has changed. Returns whether there was anything. */
+/* Receives from connections that epoll cannot watch, and tries again to watch them. Returns
+ * whether there are any; then call this again soon. */
+bool tts_serveringest_poll(struct tts_serveringest *ingest);
+/* Publishes what has changed. Returns whether there was anything. Regions that cannot be made
+ * are tried again from time to time, and noted once. */
 bool tts_serveringest_publish(struct tts_serveringest *ingest);
 
 /* Returns whether a live process with this number sends frames. `ctx` is the ingest. */

@@ -59,3 +59,21 @@ ask fill:1:dram:64:3 check:1
 expect_code 0
 stop_server
 expect_code 0
+
+# --- regions that cannot be made ----------------------------------------------------------------
+rmdir "$TTSCOPE_ROOT/dev/shm"
+start_server --quiet
+for i in 1 2; do
+    start_client "$work/lacking.$i" python3 "$source_dir/tests/e2e/serve_client.py" "$socket" fill:3:dram:1000:4 hold
+done
+wait_until has_line "$work/notes" "cannot make regions in '"
+mkdir "$TTSCOPE_ROOT/dev/shm"
+has_regions() { [ "$(find "$TTSCOPE_ROOT/dev/shm" -name 'ttscope_*' | wc -l)" -eq 2 ]; }
+wait_until has_regions
+# The regions have all that the processes hold, although nothing changes.
+run "$ttscope" top --once --json
+[ "$(jq -c '[.devices[] | select(.id == 3) | .pools[0].allocated_bytes]' <<<"$out")" = '[4000,4000]' ] ||
+    fail "wanted the bytes of both processes in top"
+stop_server
+expect_code 0
+[ "$(grep -c 'cannot make regions' <<<"$err")" -eq 1 ] || fail "wanted one message about regions"

@@ -94,7 +94,10 @@ static int rig_connect(struct rig *rig)
     int fds[2];
     T_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
     T_EQ(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
-    tts_serveringest_add(rig->ingest, fds[0]);
+    if (tts_serveringest_reserve(rig->ingest) == 0)
+        tts_serveringest_add(rig->ingest, fds[0]);
+    else
+        close(fds[0]); /* the server leaves the client in the queue of the kernel */
     return fds[1];
 }
 
@@ -243,6 +246,32 @@ T_TEST(an_event_about_an_ended_process_ends_no_live_one_at_its_place)
     for (uint64_t place = 0; place < 4; place++)
         tts_serveringest_event(rig.ingest, 2 * TTS_SERVERINGEST_EVENT | place, EPOLLIN);
     T_TRUE(rig.deaths == 0 && dram_of(&rig) == 5000);
+    close(fd);
+    rig_run(&rig);
+    T_EQ(rig.deaths, 1);
+    rig_close(&rig);
+}
+
+/* The descriptor of epoll is that of another file, so that no connection can be added. */
+T_TEST(a_client_that_epoll_cannot_watch_is_kept_and_heard)
+{
+    struct rig rig;
+    T_TRUE(rig_open(&rig, NULL, NULL));
+    int epoll_fd = fcntl(rig.epoll_fd, F_DUPFD_CLOEXEC, 0), none = open("/dev/null", O_RDONLY);
+    T_EQ(dup2(none, rig.epoll_fd), rig.epoll_fd);
+    close(none);
+    int fd = rig_connect(&rig);
+    T_TRUE(try_frame(fd, TTS_FRAMETYPE_ALLOC, (uint32_t)getpid(), 0, 5000));
+    T_TRUE(tts_serveringest_poll(rig.ingest));
+    T_EQ(dram_of(&rig), 5000);
+    T_EQ(dup2(epoll_fd, rig.epoll_fd), rig.epoll_fd);
+    close(epoll_fd);
+    T_TRUE(try_frame(fd, TTS_FRAMETYPE_ALLOC, (uint32_t)getpid(), 1, 100));
+    T_TRUE(!tts_serveringest_poll(rig.ingest)); /* epoll watches the connection again */
+    T_EQ(dram_of(&rig), 5100);
+    T_TRUE(try_frame(fd, TTS_FRAMETYPE_ALLOC, (uint32_t)getpid(), 2, 10));
+    rig_run(&rig);
+    T_EQ(dram_of(&rig), 5110);
     close(fd);
     rig_run(&rig);
     T_EQ(rig.deaths, 1);
