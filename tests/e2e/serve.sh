@@ -4,6 +4,21 @@
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/serve_rig.sh"
 
+# --- statistics by time and by signal -----------------------------------------------------------
+# The first server gets no signal. Its statistics come after 10 seconds, see below.
+"$ttscope" serve --quiet --socket "$work/timed" >"$work/timed.log" 2>&1 &
+timed=$!
+children+=("$timed")
+wait_until test -s "$work/timed.log"
+SECONDS=0
+start_server --quiet
+kill -USR1 "$server"
+wait_until has_line "$work/log" '📊 Current Statistics:'
+[ $SECONDS -lt 9 ] || fail "wanted statistics after the signal, not after 10 seconds"
+[ $SECONDS -ge 9 ] || ! has_line "$work/timed.log" '📊 Current Statistics:' || fail "wanted no statistics yet"
+stop_server
+expect_code 0
+
 # --- every generation ---------------------------------------------------------------------------
 start_server
 expect_log() { # TEXT
@@ -68,8 +83,6 @@ fi
 run "$ttscope" serve --socket "$socket"
 expect_code 3
 expect_err_like "another server listens at"
-kill -USR1 "$server"
-expect_log '📊 Current Statistics:'
 stop_server
 expect_code 0
 expect_out_like 'Active allocations: '
@@ -85,6 +98,7 @@ ask fill:1:dram:64:3 check:1
 expect_code 0
 stop_server
 expect_code 0
+wait_until has_line "$work/timed.log" '📊 Current Statistics:'
 stop_children
 children=()
 keeper_has_ended() { ! kill -0 "$keeper" 2>/dev/null; }
