@@ -20,16 +20,17 @@ with open(sys.argv[1], "w") as log:
 start_server --quiet
 ln -s "$log" "$TTSCOPE_ROOT/proc/4242/fd/3"
 # Before the server read the host on a thread of its own, five floods had a send of 280 ms and more.
-# Other programs of this machine may take the processor for long: one such flood is no fault.
+# Other programs of this machine may take the processor for long (up to 60 ms with 6 busy loops on 2
+# processors): one flood with a send of 200 ms is no fault.
 slow=0 times=()
 for _ in {1..40}; do
     run timeout 60 "$client" flood "$socket" 144 20000 5
     expect_code 0
     ns=$(jq .slowest_ns <<<"$out")
     times+=("$ns")
-    [ "$ns" -lt 100000000 ] || slow=$((slow + 1))
+    [ "$ns" -lt 200000000 ] || slow=$((slow + 1))
 done
-[ $slow -le 1 ] || fail "$slow floods had a send of 100 ms and more: ${times[*]}"
+[ $slow -le 1 ] || fail "$slow floods had a send of 200 ms and more: ${times[*]}"
 has_read_log() {
     [ "$(sed -n 's/^rchar: //p' "/proc/$server/io")" -gt $((160 << 20)) ]
 }

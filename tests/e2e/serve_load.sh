@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # `ttscope serve` under load: clients that are killed, many processes and devices, a reader that
 # stopped, and a server that is killed and started again while programs publish. TTS_EVENTS is
-# the number of allocations of the latter (3,000,000).
+# the number of allocations of the latter (3,000,000). TTS_SLOW_SERVER says that the server is built with
+# checks that make it many times slower: then no send is timed.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/serve_rig.sh"
 program=$TTS_BUILD_DIR/tests/publish_program
@@ -47,7 +48,8 @@ expect_code 0
 # only the send that finds the socket full, so the slowest send of each flood counts too: in 18 of 20
 # floods it takes less than 10 ms. Other programs of this machine may take the processor from both
 # sides for longer. Then a receiver that does nothing else has slow sends as well, at the same time:
-# three times as long as there is allowed, because the server needs more of the processor.
+# three times as long as there is allowed. Measured: 3 to 5 ms alone, and 0.7 to 1.5 times as long as
+# there with 2 and 6 busy loops on 2 processors.
 mkfifo "$work/pipe"
 exec 6<>"$work/pipe" # the reader
 "$ttscope" serve --socket "$socket" >"$work/pipe" 2>"$work/notes" &
@@ -67,7 +69,8 @@ wait_until test -S "$work/bare"
 slowest_send() { # SOCKET
     run timeout 60 "$client" flood "$1" 144 20000 5
     expect_code 0
-    [ "$(jq .p999_ns <<<"$out")" -lt 10000000 ] || fail "wanted 99.9 % of the sends to $1 below 10 ms"
+    [ "$(jq .p999_ns <<<"$out")" -lt 10000000 ] || [ -n "${TTS_SLOW_SERVER-}" ] ||
+        fail "wanted 99.9 % of the sends to $1 below 10 ms"
     jq .slowest_ns <<<"$out"
 }
 for _ in {1..20}; do
@@ -75,7 +78,7 @@ for _ in {1..20}; do
     slowest_send "$work/bare" >>"$work/slowest.bare"
 done
 slow=$(sort -n "$work/slowest" | sed -n 18p) bare=$(sort -n "$work/slowest.bare" | sed -n 18p)
-[ "$slow" -lt 10000000 ] || [ "$slow" -lt $((3 * bare)) ] ||
+[ "$slow" -lt 10000000 ] || [ "$slow" -lt $((3 * bare)) ] || [ -n "${TTS_SLOW_SERVER-}" ] ||
     fail "the slowest send of a flood took $slow ns; $bare ns to a receiver that does nothing else"
 : >"$work/log"
 stop_server

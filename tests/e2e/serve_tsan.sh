@@ -14,7 +14,7 @@ for program in $programs; do
     expect_code 0
 done
 for script in serve serve_host serve_load; do
-    run env TTS_BUILD_DIR="$work/build" TSAN_OPTIONS="log_path=$work/tsan" "$source_dir/tests/e2e/$script.sh"
+    run env TTS_SLOW_SERVER=1 TTS_BUILD_DIR="$work/build" TSAN_OPTIONS="log_path=$work/tsan" "$source_dir/tests/e2e/$script.sh"
     expect_code 0
 done
 for report in "$work"/tsan.*; do
