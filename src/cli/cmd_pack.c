@@ -332,7 +332,8 @@ static void print_text(const struct pack *pack)
     if (pack->events > 0)
         printf(": %.2f bytes per event", (double)pack->bytes_after / (double)pack->events);
     puts(pack->has_figures ? "\nfigures for 'show': stored"
-                           : "\nfigures for 'show': not stored, so 'show' reads the events");
+                           : "\nfigures for 'show': not stored, so 'show' computes the figures "
+                             "from the events");
 }
 
 /* Returns "before" or "after": the position of the packed part relative to the damage. */

@@ -58,9 +58,11 @@ static int change_chip(const char *text, const char *command, struct tts_chip *c
     }
     memcpy(key, text, len);
     key[len] = '\0';
-    if (tts_chip_set(chip, key, equals + 1, &err) == TTS_OK)
+    enum tts_status status = tts_chip_set(chip, key, equals + 1, &err);
+    if (status == TTS_OK)
         return TTS_EXIT_DONE;
-    tts_message(command, "--set: %s", err.text);
+    tts_message(command, "--set: %s%s", err.text,
+                status == TTS_E_NOT_FOUND ? " (see 'ttscope devices NAME')" : "");
     return TTS_EXIT_USAGE;
 }
 

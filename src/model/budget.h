@@ -16,7 +16,7 @@
     X(DRAM_HEADROOM, "dram-headroom", OVERALL, "headroom", "DRAM that is free at the peak")    \
     X(DRAM_FINAL, "dram-final", OVERALL, "final_dram", "DRAM in use at the end of the run")    \
     X(L1_CORE, "l1-core", OVERALL, "l1_core", "L1 of the fullest core in the run")             \
-    X(CB, "cb", OVERALL, "cb", "circular buffers of the fullest core in the run")              \
+    X(CB, "cb", OVERALL, "cb", "Peak CB of the run: all circular buffers of a device, added")  \
     X(PHASE_SEGMENT_PEAK, "phase-segment-peak", PHASE, "segment_peak",                         \
       "peak of DRAM in the phase, above the level when the phase began")                       \
     X(PHASE_CHANGE, "phase-change", PHASE, "change",                                           \
@@ -24,7 +24,8 @@
     X(PHASE_CUMULATIVE_PEAK, "phase-cumulative-peak", PHASE, "cumulative_peak",                \
       "peak of DRAM up to the end of the phase")                                               \
     X(PHASE_L1_CORE, "phase-l1-core", PHASE, "l1_core", "L1 of the fullest core in the phase") \
-    X(PHASE_CB, "phase-cb", PHASE, "cb", "circular buffers of the fullest core in the phase")
+    X(PHASE_CB, "phase-cb", PHASE, "cb",                                                       \
+      "Peak CB of the phase: all circular buffers of a device, added")
 
 enum tts_budget_rule {
 #define X(name, id, place, key, what) TTS_BUDGET_##name,

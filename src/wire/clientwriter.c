@@ -289,9 +289,10 @@ enum tts_status tts_clientwriter_open(const struct tts_clientwriter_config *conf
     int reason =
         len > 0 && (size_t)len < sizeof w.path ? make_region(&w, &header) : ENAMETOOLONG;
     if (reason == EBUSY)
-        return tts_error_set(
-            err, TTS_E_BUSY,
-            "process %" PRIu32 " already publishes its memory: stop that first", header.pid);
+        return tts_error_set(err, TTS_E_BUSY,
+                             "process %" PRIu32
+                             " already publishes its memory: end the earlier publication first",
+                             header.pid);
     if (reason != 0)
         return region_unmade(err, reason, w.path);
     *out = w;

@@ -241,7 +241,7 @@ expect_out ""
 expect_err "ttscope devices: no device is named 'n15', did you mean 'n150'? (see 'ttscope devices')"
 run "$ttscope" devices n150 --set gird=8x8
 expect_code 2
-expect_err "ttscope devices: --set: no property of a device is named 'gird', did you mean 'grid'?"
+expect_err "ttscope devices: --set: no property of a device is named 'gird', did you mean 'grid'? (see 'ttscope devices NAME')"
 run "$ttscope" devices n150 --set grid
 expect_code 2
 run "$ttscope" devices n150 --set l1_alignment=3

@@ -181,7 +181,7 @@ expect_json placement.first_failure.deficit_bytes $((1366 * 2048 - 330688))
 expect_json largest.context null
 expect_json largest.batch null
 expect_json l1 null
-expect_json l1_reason '"the sizes of the circular buffers of each operation are not known here"'
+expect_json l1_reason '"L1 is unknown: ttscope fit does not model the circular buffers of the operations"'
 
 # A file without a type is taken as llama, and the text says so. The positions of the model are
 # the default context and the largest one.

@@ -19,7 +19,7 @@ expect_code 0
 expect_err ""
 size=$(bytes_of "$work/dir/run.tts")
 pattern="^([0-9]+) events, $(bytes_of "$recordings/ended.tts") bytes became $size: [0-9]+\\.[0-9][0-9] bytes per event
-figures for 'show': not stored, so 'show' reads the events\$"
+figures for 'show': not stored, so 'show' computes the figures from the events\$"
 [[ $out =~ $pattern ]] ||
     fail "wanted one line of figures"
 events=${BASH_REMATCH[1]}

@@ -337,7 +337,7 @@ expect_out_like '
 # figures.
 run "$ttscope" analyze --json fit.txt
 expect_jq '[.phases[].l1[]] | unique' '[null]'
-expect_jq '.l1_reason' '"L1 was not tracked: all its figures are 0, as ttscope fit prints them"'
+expect_jq '.l1_reason' '"L1 is unknown: all L1 figures of the log are 0, as in the output of ttscope fit, which does not model L1"'
 run "$ttscope" analyze --json fit.json
 expect_jq '[.phases[].l1[]] | unique' '[null]'
 run "$ttscope" analyze --json "$source_dir/tests/e2e/analyze/overwritten.log"

@@ -54,10 +54,10 @@ static enum tts_status refuse_device_place(struct tts_yamlmap *map,
 static enum tts_status refuse_device_key(struct tts_yamlmap *map,
                                          const struct tts_yaml_token *key, const char *best)
 {
-    return tts_yamlmap_fail(map, TTS_E_NOT_FOUND, key->line,
-                            "a device file has no key '%.*s'%s%s%s", TTS_YAMLMAP_QUOTE_MAX,
-                            key->text, best ? ", did you mean '" : "", best ? best : "",
-                            best ? "'?" : "");
+    return tts_yamlmap_fail(
+        map, TTS_E_NOT_FOUND, key->line, "unknown key '%.*s', %s%s%s", TTS_YAMLMAP_QUOTE_MAX,
+        key->text, best ? "did you mean '" : "expected a key that 'ttscope devices NAME' lists",
+        best ? best : "", best ? "'?" : "");
 }
 
 static enum tts_status keep_device_entry(struct tts_yamlmap *map,

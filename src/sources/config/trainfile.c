@@ -589,12 +589,12 @@ static enum tts_status read_train_unknown(struct tts_yamlmap *map,
     struct tts_yaml_token value;
     if (best && !is_adapter && section == SECTION_TOP)
         return tts_yamlmap_fail(map, TTS_E_NOT_FOUND, key->line,
-                                "a configuration has no section '%.*s', did you mean '%s'?",
+                                "unknown section '%.*s', did you mean '%s'?",
                                 TTS_YAMLMAP_QUOTE_MAX, key->text, best);
     if (best && !is_adapter)
         return tts_yamlmap_fail(map, TTS_E_NOT_FOUND, key->line,
-                                "'%s' has no key '%.*s', did you mean '%s'?",
-                                section_name(section), TTS_YAMLMAP_QUOTE_MAX, key->text, best);
+                                "unknown key '%.*s' in section '%s', did you mean '%s'?",
+                                TTS_YAMLMAP_QUOTE_MAX, key->text, section_name(section), best);
     enum tts_status status =
         is_adapter ? tts_yamlmap_next(map, &value) : tts_yamlmap_raw(map, &value);
     if (status != TTS_OK)

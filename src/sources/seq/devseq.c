@@ -604,8 +604,8 @@ static enum tts_status fail_unknown_option(struct tts_scan *scan,
     for (int i = 0; i < TTS_DEVSEQ_OPTIONS; i++)
         if (form->options & 1u << i)
             tts_nearest_offer(&nearest, devseq_option_names[i]);
-    tts_error_set(scan->err, TTS_E_SYNTAX, "'%s' has no option '%s'%s%s%s, expected '%s'",
-                  form->verb, got.text, nearest.best ? ", did you mean '" : "",
+    tts_error_set(scan->err, TTS_E_SYNTAX, "unknown option '%s' for '%s'%s%s%s, expected '%s'",
+                  got.text, form->verb, nearest.best ? ", did you mean '" : "",
                   nearest.best ? nearest.best : "", nearest.best ? "'" : "", form->usage);
     return tts_scan_at(scan, word, TTS_E_SYNTAX);
 }

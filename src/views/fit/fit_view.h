@@ -27,7 +27,7 @@ struct tts_fit_answer {
 
 /* Why L1 is unknown, in JSON and in text. */
 #define TTS_FIT_L1_REASON                                                                      \
-    "the sizes of the circular buffers of each operation are not known here"
+    "L1 is unknown: ttscope fit does not model the circular buffers of the operations"
 #define TTS_FIT_L1_UNKNOWN "L1: unknown (circular-buffer sizes are not modelled)"
 
 /* Returns why a run does not fit: "refused" (by the training program), "chips", "memory" (the

@@ -290,8 +290,9 @@ static void print_notes(const struct tts_whatif_counts *counts, FILE *out)
                      "device does not have");
     print_count_note(
         out, counts->other_parts,
-        "dataflow buffer or scratchpad was not checked: ttscope models no places for them",
-        "dataflow buffers and scratchpads were not checked: ttscope models no places for them");
+        "dataflow buffer or scratchpad was not checked: ttscope does not model its place in L1",
+        "dataflow buffers and scratchpads were not checked: ttscope does not model their "
+        "places in L1");
     print_count_note(
         out, counts->retried,
         "request failed in the original run; it was retried here and freed at once",

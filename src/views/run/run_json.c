@@ -2,7 +2,9 @@
 
 #include "views/phase_json.h"
 
-#define L1_REASON "L1 was not tracked: all its figures are 0, as ttscope fit prints them"
+#define L1_REASON                                                                              \
+    "L1 is unknown: all L1 figures of the log are 0, as in the output of ttscope fit, which "  \
+    "does not model L1"
 
 /* ---- sizes ---- */
 

@@ -184,7 +184,7 @@ static void put_begin_line(struct tts_textroom *room, const struct tts_servereve
     static const char *const sources[] = {
         [TTS_SERVERSOURCE_FRAMES] = "sends events",
         [TTS_SERVERSOURCE_RING] = "publishes its buffers",
-        [TTS_SERVERSOURCE_COUNTERS] = "has counters only: buffers are unknown",
+        [TTS_SERVERSOURCE_COUNTERS] = "reports only counters: its buffers are unknown",
     };
     put_line_owner(room, event, begin_mark, is_utf8);
     tts_textroom_put(room, "Process ");

@@ -122,8 +122,9 @@ T_TEST(crlf_lone_cr_and_a_byte_order_mark_are_read)
     chip = loaded("preset: n150\rl1_small: 32768\r");
     expect_fact(&chip, TTS_FACT_L1_SMALL, 32768);
     refused("preset: n150\r\nl1_small: 32768\r\nx: 1\r\n", TTS_E_NOT_FOUND, 3,
-            "a device file has no key 'x'");
-    refused("\xef\xbb\xbf\r\n\r\nx: 1", TTS_E_NOT_FOUND, 3, "a device file has no key 'x'");
+            "unknown key 'x', expected a key that 'ttscope devices NAME' lists");
+    refused("\xef\xbb\xbf\r\n\r\nx: 1", TTS_E_NOT_FOUND, 3,
+            "unknown key 'x', expected a key that 'ttscope devices NAME' lists");
 }
 
 T_TEST(a_name_may_have_31_characters_of_any_printable_kind)
@@ -181,21 +182,24 @@ T_TEST(an_unknown_preset_names_the_nearest_and_its_line)
 T_TEST(an_unknown_key_names_the_nearest_and_its_line)
 {
     refused("preset: n150\n\nl1_smal: 1\n", TTS_E_NOT_FOUND, 3,
-            "a device file has no key 'l1_smal', did you mean 'l1_small'?");
+            "unknown key 'l1_smal', did you mean 'l1_small'?");
     refused("presett: n150\n", TTS_E_NOT_FOUND, 1,
-            "a device file has no key 'presett', did you mean 'preset'?");
+            "unknown key 'presett', did you mean 'preset'?");
     refused("preset: n150\nDevcie: x\n", TTS_E_NOT_FOUND, 2,
-            "a device file has no key 'Devcie', did you mean 'device'?");
-    refused("preset: n150\n<<: 1\n", TTS_E_NOT_FOUND, 2, "a device file has no key '<<'");
-    refused("preset: n150\n? \n: 1\n", TTS_E_NOT_FOUND, 2, "a device file has no key ''");
+            "unknown key 'Devcie', did you mean 'device'?");
+    refused("preset: n150\n<<: 1\n", TTS_E_NOT_FOUND, 2,
+            "unknown key '<<', expected a key that 'ttscope devices NAME' lists");
+    refused("preset: n150\n? \n: 1\n", TTS_E_NOT_FOUND, 2,
+            "unknown key '', expected a key that 'ttscope devices NAME' lists");
     refused("preset: n150\n\"gri\\0d\": 1\n\n", TTS_E_NOT_FOUND, 2,
-            "a device file has no key 'gri?d', did you mean 'grid'?");
+            "unknown key 'gri?d', did you mean 'grid'?");
     refused("preset: n150\n\"\\e[2J\": 1\n", TTS_E_NOT_FOUND, 2,
-            "a device file has no key '?[2J'");
+            "unknown key '?[2J', expected a key that 'ttscope devices NAME' lists");
     refused("preset: n150\n"
             "grid1234567890123456789012345678901234567890123456789012345678901234567890: 1\n",
             TTS_E_NOT_FOUND, 2,
-            "a device file has no key 'grid123456789012345678901234567890123456'");
+            "unknown key 'grid123456789012345678901234567890123456', expected a key that "
+            "'ttscope devices NAME' lists");
 }
 
 T_TEST(a_key_twice_is_refused_however_it_is_written)
@@ -233,7 +237,7 @@ T_TEST(the_first_wrong_fact_of_the_file_is_the_one_reported)
 T_TEST(a_wrong_key_is_reported_before_a_wrong_value_above_it)
 {
     refused("chips: x\nfoo: 1\npreset: n150\n", TTS_E_NOT_FOUND, 2,
-            "a device file has no key 'foo'");
+            "unknown key 'foo', expected a key that 'ttscope devices NAME' lists");
 }
 
 T_TEST(a_chip_that_cannot_be_is_reported_at_the_last_line)
@@ -418,14 +422,15 @@ T_TEST(deep_nesting_and_alias_bombs_end_at_their_first_step)
          "the value of 'grid' is a list: write 'key: value' lines with plain values", 3},
         {"preset: n150\ngrid: &a [x, x]\nchips: ", "[*a, *a],",
          "the value of 'grid' is a list: write 'key: value' lines with plain values", 2},
-        {"preset: n150\n", "x: 1\n", "a device file has no key 'x'", 2},
+        {"preset: n150\n", "x: 1\n",
+         "unknown key 'x', expected a key that 'ttscope devices NAME' lists", 2},
         {"preset: n150\n", "grid: 8x8\n", "'grid' appears twice, first in line 2", 3},
         {"preset: n150\n", "--- ", "a second document begins: a device file has only one", 2},
     };
     for (size_t i = 0; i < sizeof bombs / sizeof bombs[0]; i++) {
         size_t len = fill(bombs[i].head, bombs[i].piece, TTS_DEVFILE_MAX_BYTES);
         struct tts_error wanted = {.status = TTS_E_SYNTAX, .line = bombs[i].line};
-        if (strstr(bombs[i].wanted, "no key"))
+        if (strstr(bombs[i].wanted, "unknown key"))
             wanted.status = TTS_E_NOT_FOUND;
         snprintf(wanted.text, sizeof wanted.text, "%s", bombs[i].wanted);
         refused_bytes(big, len, wanted);

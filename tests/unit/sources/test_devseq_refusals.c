@@ -202,22 +202,22 @@ T_TEST(the_language_for_one_pool_is_recognised)
 T_TEST(an_unknown_option_is_named_with_the_nearest)
 {
     expect_error("shard l1 nd 1 1 core=0-0", TTS_E_SYNTAX, 16,
-                 "'shard' has no option 'core', did you mean 'cores', expected " SHARD);
+                 "unknown option 'core' for 'shard', did you mean 'cores', expected " SHARD);
     expect_error("shard l1 nd 1 1 index=0", TTS_E_SYNTAX, 16,
-                 "'shard' has no option 'index', expected " SHARD);
+                 "unknown option 'index' for 'shard', expected " SHARD);
     expect_error("buffer l1 interleaved 1 1 form=top", TTS_E_SYNTAX, 26,
-                 "'buffer' has no option 'form', did you mean 'from', expected " BUFFER);
+                 "unknown option 'form' for 'buffer', did you mean 'from', expected " BUFFER);
     expect_error("buffer l1 interleaved 1 1 cores=0-0", TTS_E_SYNTAX, 26,
-                 "'buffer' has no option 'cores', expected " BUFFER);
+                 "unknown option 'cores' for 'buffer', expected " BUFFER);
     expect_error("kernel 1 at=5", TTS_E_SYNTAX, 9,
-                 "'kernel' has no option 'at', did you mean 'as', expected 'kernel SIZE'");
+                 "unknown option 'at' for 'kernel', did you mean 'as', expected 'kernel SIZE'");
     expect_error("trace 1 from=top", TTS_E_SYNTAX, 8,
-                 "'trace' has no option 'from', expected 'trace SIZE'");
+                 "unknown option 'from' for 'trace', expected 'trace SIZE'");
     expect_error("cb 1 as=x", TTS_E_SYNTAX, 5,
-                 "'cb' has no option 'as', expected 'cb SIZE cores=RANGES'");
-    expect_error("run as=x", TTS_E_SYNTAX, 4, "'run' has no option 'as', expected 'run'");
+                 "unknown option 'as' for 'cb', expected 'cb SIZE cores=RANGES'");
+    expect_error("run as=x", TTS_E_SYNTAX, 4, "unknown option 'as' for 'run', expected 'run'");
     expect_error("shard l1 nd 1 1 tensortensortensortensortensor=1", TTS_E_SYNTAX, 16,
-                 "'shard' has no option 'tensortensortensortensor...', expected " SHARD);
+                 "unknown option 'tensortensortensortensor...' for 'shard', expected " SHARD);
 }
 
 T_TEST(each_option_stands_once)

@@ -34,21 +34,21 @@ T_TEST(a_misspelt_key_names_the_nearest_and_its_line)
 {
     static const struct refusal cases[] = {
         {"training_config:\n  batchsize: 1\n", TTS_E_NOT_FOUND, 2,
-         "'training_config' has no key 'batchsize', did you mean 'batch_size'?"},
+         "unknown key 'batchsize' in section 'training_config', did you mean 'batch_size'?"},
         {"trainig_config:\n  batch_size: 1\n", TTS_E_NOT_FOUND, 1,
-         "a configuration has no section 'trainig_config', did you mean 'training_config'?"},
+         "unknown section 'trainig_config', did you mean 'training_config'?"},
         {"transformer_config:\n  num_head: 1\n", TTS_E_NOT_FOUND, 2,
-         "'transformer_config' has no key 'num_head', did you mean 'num_heads'?"},
+         "unknown key 'num_head' in section 'transformer_config', did you mean 'num_heads'?"},
         {"training_config:\n  optimizer:\n    typ: AdamW\n", TTS_E_NOT_FOUND, 3,
-         "'optimizer' has no key 'typ', did you mean 'type'?"},
+         "unknown key 'typ' in section 'optimizer', did you mean 'type'?"},
         {"transformer_config:\n  experimental: {use_composite_layer_norm: true}\n",
          TTS_E_NOT_FOUND, 2,
-         "'experimental' has no key 'use_composite_layer_norm', did you mean "
+         "unknown key 'use_composite_layer_norm' in section 'experimental', did you mean "
          "'use_composite_layernorm'?"},
         {"transformer_config:\n  \"num_heads\\0\": 6\n", TTS_E_NOT_FOUND, 2,
-         "'transformer_config' has no key 'num_heads?', did you mean 'num_heads'?"},
+         "unknown key 'num_heads?' in section 'transformer_config', did you mean 'num_heads'?"},
         {"device_config: {}\neval_config: {top-k: 1}\n", TTS_E_NOT_FOUND, 2,
-         "'eval_config' has no key 'top-k', did you mean 'top_k'?"},
+         "unknown key 'top-k' in section 'eval_config', did you mean 'top_k'?"},
     };
     REFUSED(cases);
 }

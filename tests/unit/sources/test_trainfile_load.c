@@ -293,7 +293,7 @@ T_TEST(a_wrong_model_file_is_the_bad_file)
                                     "file of a GPT2 or Llama has it"};
     const struct refusal key = {
         "", TTS_E_NOT_FOUND, 2,
-        "'transformer_config' has no key 'num_blcks', did you mean 'num_blocks'?"};
+        "unknown key 'num_blcks' in section 'transformer_config', did you mean 'num_blocks'?"};
     const char *path = write_training("bad.yaml");
     write_file("tree/configs/training_configs/bad.yaml", "eval_config: {}\n");
     load_fails(path, TTS_TRAINFILE_MODEL, &section);
