@@ -24,8 +24,9 @@ static TTS_COLD enum tts_status bad_page(const struct tts_request *request,
                                          struct tts_error *err)
 {
     return tts_error_set(err, TTS_E_INVALID,
-                         "a page of %" PRIu64 " B does not divide the size of %" PRIu64 " B",
-                         request->page_bytes, request->size_bytes);
+                         "the size of %" PRIu64
+                         " B is not a multiple of the page size, %" PRIu64 " B",
+                         request->size_bytes, request->page_bytes);
 }
 
 static enum tts_status need_sharded(const struct tts_request *request,

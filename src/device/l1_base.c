@@ -8,14 +8,14 @@
  * the version in which the base was found. Between these versions there were other bases; they
  * are listed only if a message showed them. */
 static const struct tts_l1_base history[] = {
-    {TTS_ARCH_GRAYSKULL, "2025-04, the last", 100384, 0},
+    {TTS_ARCH_GRAYSKULL, "2025-04 (last release for grayskull)", 100384, 0},
     {TTS_ARCH_WORMHOLE, "2026-08-22", 105664, 0},
     {TTS_ARCH_WORMHOLE, "2026-07", 105536, 0},
     {TTS_ARCH_WORMHOLE, "seen in tt-xla#5206", 103840, 0},
     {TTS_ARCH_WORMHOLE, "2026-05", 103744, 0},
     {TTS_ARCH_WORMHOLE, "2026-03", 103712, 0},
-    {TTS_ARCH_WORMHOLE, "2026-01, the highest base of that release", 103552, 0},
-    {TTS_ARCH_WORMHOLE, "2026-01, the lowest base of that release", 102656, 0},
+    {TTS_ARCH_WORMHOLE, "2026-01 (highest base)", 103552, 0},
+    {TTS_ARCH_WORMHOLE, "2026-01 (lowest base)", 102656, 0},
     {TTS_ARCH_WORMHOLE, "seen in tt-xla#2659", 102208, 0},
     {TTS_ARCH_WORMHOLE, "2025-11", 101952, 0},
     {TTS_ARCH_WORMHOLE, "seen in tt-xla#1722", 101440, 0},
@@ -26,13 +26,13 @@ static const struct tts_l1_base history[] = {
     {TTS_ARCH_BLACKHOLE, "2026-08-22", 111616, 0},
     {TTS_ARCH_BLACKHOLE, "2026-07", 111360, 0},
     {TTS_ARCH_BLACKHOLE, "2026-03 to 2026-05", 111104, 0},
-    {TTS_ARCH_BLACKHOLE, "2026-01, the highest base of that release", 105280, 0},
-    {TTS_ARCH_BLACKHOLE, "2026-01, the lowest base of that release", 104128, 0},
+    {TTS_ARCH_BLACKHOLE, "2026-01 (highest base)", 105280, 0},
+    {TTS_ARCH_BLACKHOLE, "2026-01 (lowest base)", 104128, 0},
     {TTS_ARCH_BLACKHOLE, "2025-11", 103168, 0},
     {TTS_ARCH_BLACKHOLE, "2025-09", 101952, 0},
     {TTS_ARCH_BLACKHOLE, "2025-05", 98304, 0},
-    {TTS_ARCH_BLACKHOLE, "2025-01, worked out", 94848, 0},
-    {TTS_ARCH_BLACKHOLE, "2024-11, worked out", 94720, 0},
+    {TTS_ARCH_BLACKHOLE, "2025-01 (computed)", 94848, 0},
+    {TTS_ARCH_BLACKHOLE, "2024-11 (computed)", 94720, 0},
     {TTS_ARCH_QUASAR, "2026-08-22", 313856, 0},
 };
 

@@ -201,10 +201,11 @@ static enum tts_status check_failure_event(const struct tts_event *event, struct
                              "the 'failure' event has no tts_failure: set 'failure'");
     if ((unsigned)failure->kind > TTS_FAILURE_TRACE_OVERLAP ||
         failure->kind == TTS_FAILURE_NONE || (unsigned)failure->pool >= TTS_POOLS)
-        return tts_error_set(err, TTS_E_INVALID,
-                             "failure of kind %u in pool %u: give one of enum "
-                             "tts_failure_kind and of enum tts_pool",
-                             (unsigned)failure->kind, (unsigned)failure->pool);
+        return tts_error_set(
+            err, TTS_E_INVALID,
+            "the failure has the unknown kind %u or the unknown pool %u: give one of "
+            "enum tts_failure_kind and of enum tts_pool",
+            (unsigned)failure->kind, (unsigned)failure->pool);
     return TTS_OK;
 }
 

@@ -111,7 +111,7 @@ bad_line() { # message, line
 }
 bad_line "unknown statement 'bufer', did you mean 'buffer'?" 'bufer l1 interleaved 1 1'
 bad_line "'a' belongs to the language for one pool: omit --device" 'a 1 1 0'
-bad_line "a page of 1000 B does not divide the size of 4096 B" 'buffer dram interleaved 4096 1000'
+bad_line "the size of 4096 B is not a multiple of the page size, 1000 B" 'buffer dram interleaved 4096 1000'
 bad_line "the name 'a' belongs to a live buffer: free that buffer first" 'buffer l1 interleaved 4096 2048 as=a'
 bad_line "no buffer is named 'b'" 'free b'
 bad_line "'n150' has no TRACE: set 'trace_region' to more than 0" 'buffer trace interleaved 2048 2048'

@@ -197,9 +197,8 @@ static void say_base(const struct tts_failview *view, FILE *out)
     else if (v->has_base)
         say_row(out, "size",
                 "%s of circular buffers on each core, if they begin at address %" PRIu64
-                " (%s, tt-metal %s): the end of the region is a whole number of tiles above "
-                "this base, %" PRIu64 " tile%s if each page is a tile of %" PRIu64 TTS_SAY_GLUE
-                "B",
+                " as on %s in tt-metal %s: the size is then a whole number of tiles, %" PRIu64
+                " tile%s of %" PRIu64 TTS_SAY_GLUE "B",
                 format_exact(a, bytes), v->l1_base, tts_arch_name(base->arch), base->when,
                 tiles, tts_say_plural(tiles), base->tile_bytes);
     else if (v->base_count > 0)

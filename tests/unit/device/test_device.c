@@ -280,7 +280,7 @@ T_TEST(requests_that_cannot_be_are_refused_and_said_why)
     request = pages_in(TTS_POOL_DRAM, 3, TILE);
     request.size_bytes++;
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_INVALID);
-    T_TRUE(says(&err, "does not divide"));
+    T_TRUE(says(&err, "is not a multiple of the page size"));
     request = pages_in(TTS_POOL_DRAM, 1, UINT64_MAX);
     T_EQ(tts_device_alloc(device, &request, &buffer, &err), TTS_E_RANGE);
     refused(device, request, TTS_E_RANGE);

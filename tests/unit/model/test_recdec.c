@@ -151,9 +151,9 @@ static const struct bad bads[] = {
     BAD("overlap", 14, 0x09, 3, 5, 2, 0, 0, 1, 1, 1, 1, 2, 2, 0x09, 1, 9, 0x60, 0, 16, 5),
     BAD("backwards", 10, 0x09, 3, 5, 1, 1, 0, 0, 0, 0x09, 1, 9, 0x60, 0, 16, 5),
     BAD("outside the largest grid", 10, 0x09, 3, 5, 1, 0, 0, 64, 0, 0x09, 1, 9, 0x60, 0, 16, 5),
-    BAD("kind 0 in pool", 1, 0x0b, 0, 0, 0, 1, 2, FIELDS),
-    BAD("kind 8 in pool", 1, 0x0b, 0, 8, 0, 1, 2, FIELDS),
-    BAD("in pool 4", 1, 0x0b, 0, 1, 4, 1, 2, FIELDS),
+    BAD("unknown kind 0 or the unknown pool", 1, 0x0b, 0, 0, 0, 1, 2, FIELDS),
+    BAD("unknown kind 8 or the unknown pool", 1, 0x0b, 0, 8, 0, 1, 2, FIELDS),
+    BAD("or the unknown pool 4", 1, 0x0b, 0, 1, 4, 1, 2, FIELDS),
     BAD("a field of a failure is 65536", 18, 0x0b, 0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11,
         12, 13, 14, 0x80, 0x80, 4),
     /* A keyframe begins where none may be. */

@@ -116,7 +116,7 @@ T_TEST(what_the_device_cannot_take_ends_the_run)
 {
     struct rig *rig = rig_of("n150");
     expect_refusal(rig, "buffer l1 interleaved 7 2", TTS_E_INVALID,
-                   "a page of 2 B does not divide the size of 7 B");
+                   "the size of 7 B is not a multiple of the page size, 2 B");
     expect_refusal(rig, "buffer trace interleaved 8 8", TTS_E_NOT_FOUND,
                    "'n150' has no TRACE: set 'trace_region' to more than 0");
     expect_refusal(rig, "shard l1 classic 8 8 shard=1x1 cores=8-0", TTS_E_INVALID,
