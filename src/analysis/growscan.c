@@ -37,7 +37,8 @@ static void note_pool_growth(struct tts_growscan *scan, uint32_t device, enum tt
     }
     if (at->found == 0) {
         if (found->count == TTS_GROWSCAN_FOUND_MAX) {
-            found->unlisted += at->growth.rises == scan->rule.rises;
+            /* The sample after this rise may be one without a rise. */
+            found->unlisted += at->growth.rises == scan->rule.rises && at->growth.flats == 0;
             return;
         }
         at->found = ++found->count;

@@ -122,3 +122,15 @@ T_TEST(more_devices_and_growths_than_the_limits_are_counted)
     T_EQ(scan.found.count, TTS_GROWSCAN_FOUND_MAX);
     T_EQ(scan.found.unlisted, 2);
 }
+
+T_TEST(a_growth_beyond_the_limit_that_pauses_is_counted_once)
+{
+    struct tts_growscan scan = begin_scan();
+    change_at(&scan, 0, (int64_t)MB);
+    for (uint64_t i = 1; i <= TTS_GROWSCAN_FOUND_MAX + 1; i++)
+        for (uint64_t j = 0; j < 2; j++) /* two rises, then a sample without a rise */
+            change_at(&scan, 1000 * i + 5 * j, (int64_t)MB);
+    end_at(&scan, 1000000);
+    T_EQ(scan.found.count, TTS_GROWSCAN_FOUND_MAX);
+    T_EQ(scan.found.unlisted, 1);
+}
