@@ -67,19 +67,23 @@ static void sample_grow_pool(struct tts_growscan *scan, uint32_t device, enum tt
     note_pool_growth(scan, device, pool, at);
 }
 
+/* Returns whether the item happened at a time. A buffer that lived before the file did not. */
+static bool has_grow_time(const struct tts_item *item)
+{
+    return item->has_time && (item->kind == TTS_ITEM_EVENT || item->kind == TTS_ITEM_SAMPLE);
+}
+
 /* Changes the bytes of a pool at the time of the item. The first change is the first sample. A
  * buffer that lived before the file is no change. */
 static void set_pool_bytes(struct tts_growscan *scan, size_t device, enum tts_pool pool,
                            const struct tts_item *item, uint64_t bytes)
 {
     struct tts_growpool *at = &scan->devices[device].pools[pool];
-    bool is_change =
-        item->has_time && (item->kind == TTS_ITEM_EVENT || item->kind == TTS_ITEM_SAMPLE);
+    bool is_change = has_grow_time(item);
     /* A sample at the time of the change comes after the change. */
     if (is_change && item->time_ns > 0)
         sample_grow_pool(scan, scan->devices[device].id, pool, at, item->time_ns - 1);
     at->bytes = bytes;
-    scan->found.has_times |= is_change;
     if (is_change && !at->growth.has_sample)
         (void)tts_growth_feed(&at->growth, &scan->rule, item->time_ns, bytes);
 }
@@ -124,6 +128,7 @@ static void take_grow_sample(struct tts_growscan *scan, const struct tts_item *i
 void tts_growscan_item(struct tts_growscan *scan, const struct tts_item *item,
                        const struct tts_change *change)
 {
+    scan->found.has_times |= has_grow_time(item);
     if (change->has_left)
         take_grow_buffer(scan, item, &change->left, false);
     if (change->has_come)

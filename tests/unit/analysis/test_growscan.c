@@ -123,6 +123,18 @@ T_TEST(more_devices_and_growths_than_the_limits_are_counted)
     T_EQ(scan.found.unlisted, 2);
 }
 
+T_TEST(a_file_whose_events_have_times_and_touch_no_pool_has_times)
+{
+    struct tts_growscan scan = begin_scan();
+    struct tts_change none = {0};
+    struct tts_item item = {.kind = TTS_ITEM_EVENT};
+    tts_growscan_item(&scan, &item, &none);
+    T_TRUE(!scan.found.has_times);
+    item.has_time = true;
+    tts_growscan_item(&scan, &item, &none);
+    T_TRUE(scan.found.has_times);
+}
+
 T_TEST(a_growth_beyond_the_limit_that_pauses_is_counted_once)
 {
     struct tts_growscan scan = begin_scan();
