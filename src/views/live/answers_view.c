@@ -114,7 +114,6 @@ static void put_growing_text(struct tts_textroom *room, const struct tts_livegro
                              : growing->full_seconds * SECOND_NS);
 }
 
-/* Writes the buffers that could move to DRAM. */
 void tts_liveanswers_growing(char out[TTS_LIVEANSWER_MAX],
                              const struct tts_livegrowing *growing, uint64_t time_ns,
                              bool has_ended)
@@ -123,6 +122,7 @@ void tts_liveanswers_growing(char out[TTS_LIVEANSWER_MAX],
     put_growing_text(&room, growing, time_ns, has_ended);
 }
 
+/* Writes the buffers that could move to DRAM. */
 static void put_moves_text(struct tts_textroom *room, const struct tts_livepressure *pressure)
 {
     if (!pressure->moves_known) {
