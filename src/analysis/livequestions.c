@@ -22,7 +22,7 @@ struct device_key {
 struct subject_key {
     struct device_key device;
     uint32_t pid, container_pid;
-    uint64_t start_ns;
+    uint64_t start_ticks; /* not the time, which changes when the clock is set */
 };
 
 /* A process that publishes: its buffers by kind, which is a pool and a size class, and its
@@ -151,21 +151,21 @@ static struct subject_key subject_key_of(const struct tts_livedevice *device,
                                 .pid = process->pid_known ? process->pid : 0,
                                 .container_pid =
                                     process->container_pid_known ? process->container_pid : 0,
-                                .start_ns = process->start_known ? process->start_ns : 0};
+                                .start_ticks = process->start_ticks};
 }
 
 static uint32_t hash_subject_key(const struct tts_livequestions *questions,
                                  const struct subject_key *key)
 {
     return tts_hashtable_mix(questions->seed, key->device.id,
-                             (uint64_t)key->pid << 32 ^ key->container_pid ^ key->start_ns);
+                             (uint64_t)key->pid << 32 ^ key->container_pid ^ key->start_ticks);
 }
 
 static bool is_same_subject(const void *ctx, uint32_t place, const void *key)
 {
     const struct subject_key *a = &((const struct subject *)ctx)[place].key, *b = key;
     return is_same_device_key(&a->device, &b->device) && a->pid == b->pid &&
-           a->container_pid == b->container_pid && a->start_ns == b->start_ns;
+           a->container_pid == b->container_pid && a->start_ticks == b->start_ticks;
 }
 
 /* Returns the subject, or NULL. */

@@ -11,7 +11,7 @@ enum { HOST_COUNTS_MAX = 1 << 16 };
 /* The counters of a process on a device, as they were read last. */
 struct hostcount {
     struct tts_serverprocess process;
-    uint64_t start_ns;
+    uint64_t start_ticks; /* not the time, which changes when the clock is set */
     uint32_t device;
     struct tts_counters counters;
     uint64_t reading; /* number of the last read that had it */
@@ -84,7 +84,7 @@ static bool is_same_process(const struct hostcount *count,
     return count->process.pid == (process->pid_known ? process->pid : 0) &&
            count->process.pid_inside ==
                (process->container_pid_known ? process->container_pid : process->pid) &&
-           count->start_ns == process->start_ns;
+           count->start_ticks == process->start_ticks;
 }
 
 /* Finds the counters of a process on a device. `*known` is any entry of the process. */
@@ -114,7 +114,7 @@ static struct hostcount *add_count(struct tts_serverhost *host,
 {
     if (host->count == HOST_COUNTS_MAX)
         return NULL;
-    struct hostcount added = {.start_ns = process->start_ns, .device = device};
+    struct hostcount added = {.start_ticks = process->start_ticks, .device = device};
     if (known) {
         added.process = known->process;
     } else {

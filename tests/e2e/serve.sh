@@ -158,6 +158,12 @@ expect_log '[PID 4242] Allocated 1048576 bytes of DRAM on device 0'
 set_region 1048576 4096 2097152
 expect_log '[PID 4242] Allocated 4096 bytes of L1 on device 0'
 expect_log '✓ [CB_ALLOC] Device 0: +2 MB (Total: 2 MB)'
+# A clock that is set changes the time at which the process started, and not the process.
+echo "btime 1758000000" >"$TTSCOPE_ROOT/proc/stat"
+set_region 1048576 4096 3145728
+expect_log '✓ [CB_ALLOC] Device 0: +1 MB (Total: 3 MB)'
+[ "$(grep -cF 'Allocated 1048576 bytes of DRAM on device 0' "$work/log")" -eq 1 ] ||
+    fail "wanted one allocation of DRAM, also after the clock was set"
 set_region 524288 4096 0
 expect_log '[PID 4242] Freed'
 ask query:0 info:0

@@ -104,6 +104,7 @@ void tts_liveprocess_set_facts(struct tts_liveprocess *process,
     process->container_pid = seen->pid_inside;
     process->start_known = seen->start_known;
     process->start_ns = seen->start_ns;
+    process->start_ticks = seen->ticks_known ? seen->start_ticks : 0;
     process->uid_known = seen->uid_known;
     process->uid = seen->uid;
     static_assert(sizeof process->user == sizeof seen->user, "same size");

@@ -98,7 +98,8 @@ struct tts_liveprocess {
     enum tts_livereason reason;
     bool is_name_changed; /* the process has another name than at its registration */
     uint32_t shared_by;   /* number of processes that share this entry */
-    uint64_t start_ns;
+    uint64_t start_ns;    /* changes when the clock of the host is set */
+    uint64_t start_ticks; /* the same moment, for the identity of a process; 0: not known */
     uint32_t uid;
     struct tts_counters
         counters; /* no bit: the process holds the chip, its bytes are unknown */

@@ -12,12 +12,12 @@ struct monitor {
     struct tts_seenclient client;
     struct tts_seenview view;
     uint32_t pid;
-    uint64_t start_ns;
+    uint64_t start_ns, start_ticks;
 };
 
 static void init_monitor(struct monitor *m)
 {
-    *m = (struct monitor){.pid = 7, .start_ns = LIVE_BLOCK_NS};
+    *m = (struct monitor){.pid = 7, .start_ns = LIVE_BLOCK_NS, .start_ticks = 1000};
     live_init(&m->frame, LIVE_BLOCK_NS);
     T_EQ(tts_livequestions_new(&rule, NULL, &m->questions), TTS_OK);
     m->view.classes_known = m->view.counted_known = m->view.trace_known = true;
@@ -37,6 +37,7 @@ static struct tts_livedevice *look_at(struct monitor *m, uint64_t time_ns)
     struct tts_livedevice *device = live_add_published(&m->frame);
     struct tts_liveprocess *process = live_add_process(&m->frame, device, m->pid);
     process->start_ns = m->start_ns;
+    process->start_ticks = m->start_ticks;
     process->client = &m->client;
     process->view = &m->view;
     process->counters.known = (1u << TTS_POOLS) - 1;
@@ -240,9 +241,22 @@ T_TEST(another_process_with_the_same_number_begins_again)
     /* The number is used again: the frame has another start. */
     m.view.counted_bytes[TTS_POOL_L1] = LIVE_MB(30);
     m.start_ns += BENCH_SECOND;
+    m.start_ticks += 100;
     T_EQ(look_at(&m, 10 * BENCH_SECOND)->answers.growing_count, 0);
     m.view.counted_bytes[TTS_POOL_L1] = LIVE_MB(40);
     T_EQ(look_at(&m, 15 * BENCH_SECOND)->answers.growing_count, 0);
+    release_monitor(&m);
+}
+
+T_TEST(a_clock_that_is_set_begins_no_process_again)
+{
+    struct monitor m;
+    init_monitor(&m);
+    for (uint64_t i = 0; i < 3; i++) {
+        m.view.counted_bytes[TTS_POOL_L1] = (10 * (i + 1)) << 20;
+        m.start_ns += 3600 * BENCH_SECOND; /* the same moment, by another clock */
+        T_EQ(look_at(&m, 5 * i * BENCH_SECOND)->answers.growing_count, i == 2);
+    }
     release_monitor(&m);
 }
 
