@@ -241,8 +241,16 @@ static void measure_client(struct followed *followed, const struct tts_hostview 
             followed->live_bytes += view->views[i].counted_bytes[pool];
             followed->live_buffers += view->views[i].counted_buffers[pool];
         }
-    for (size_t i = client->first_view;
-         followed->reads_phases && i < client->first_view + client->view_count; i++)
+}
+
+/* Takes the phases from the counters if that is wanted. The host is read while the events are
+ * followed: counters that are older than the last event wait for the next read. */
+static void see_client_phases(struct followed *followed, const struct tts_hostview *view,
+                              const struct tts_seenclient *client)
+{
+    if (!followed->reads_phases || client->events < tts_clientring_passed(followed->ring))
+        return;
+    for (size_t i = client->first_view; i < client->first_view + client->view_count; i++)
         if (i < view->view_count)
             tts_serverphases_see(&followed->phases, &view->views[i], tts_clock_ns());
     followed->reads_phases = false;
@@ -350,6 +358,7 @@ void tts_serverrings_update(struct tts_serverrings *rings, const struct tts_host
         if (!followed)
             continue;
         measure_client(followed, view, client);
+        see_client_phases(followed, view, client);
         followed->is_seen = !is_gone;
     }
     for (size_t i = rings->count; i-- > 0;) {

@@ -78,6 +78,11 @@ const struct tts_clientregion_header *tts_clientring_header(const struct tts_cli
     return &ring->first;
 }
 
+uint64_t tts_clientring_passed(const struct tts_clientring *ring)
+{
+    return ring->next;
+}
+
 void tts_clientring_op(struct tts_clientring *ring, uint16_t op,
                        char name[TTS_CLIENTREGION_NAME_BYTES])
 {

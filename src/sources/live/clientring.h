@@ -30,6 +30,9 @@ void tts_clientring_rewind(struct tts_clientring *ring);
 /* The header as it was when the ring was opened, copied and checked. Valid until close. */
 const struct tts_clientregion_header *tts_clientring_header(const struct tts_clientring *ring);
 
+/* Returns the number of events before the next one: those that were read, lost or left out. */
+uint64_t tts_clientring_passed(const struct tts_clientring *ring);
+
 /* Copies the next events, in order, to events[0..max), and their number to *count. Adds the
  * events that the program overwrote before they were read to *lost, and events of an unknown
  * kind or pool. A count of 0 means that there is no new event now. Returns TTS_E_NOT_FOUND if

@@ -7,13 +7,16 @@ enum { TAKEN_MAX = 16 };
 struct taken_events {
     struct tts_serverevent list[TAKEN_MAX];
     size_t count;
+    uint32_t phases; /* bit 1 << phase: told */
 };
 
 static void take_ring_event(void *ctx, const struct tts_serverevent *event)
 {
     struct taken_events *taken = ctx;
-    if (event->kind == TTS_SERVEREVENT_PHASE)
+    if (event->kind == TTS_SERVEREVENT_PHASE) {
+        taken->phases |= 1u << event->phase;
         return;
+    }
     T_TRUE(taken->count < TAKEN_MAX);
     taken->list[taken->count++] = *event;
 }
@@ -101,5 +104,29 @@ T_TEST(buffers_of_two_pools_with_one_address_are_two_buffers)
     put_ring_event(&rig, TTS_CLIENTEVENT_ALLOC, TTS_POOL_L1, 2, 0x10000);
     const struct tts_serverevent *events = step_rings(&rig, 2);
     T_TRUE(events[0].id != events[1].id);
+    close_rings(&rig);
+}
+
+T_TEST(a_view_that_is_older_than_the_events_begins_no_phase)
+{
+    struct rings_rig rig;
+    open_rings(&rig);
+    /* A program that is older than the server: its first events are not followed. */
+    client_poke64(rig.writer.path, CLIENT_OFF(begin_ns), 1);
+    struct tts_seenview *seen = tts_hostview_add_view(&rig.view);
+    *seen = (struct tts_seenview){
+        .client_1 = 1, .counted_known = true, .trace_known = true, .trace_depth = 1};
+    rig.view.clients[0].view_count = 1;
+    rig.view.clients[0].events = 1; /* while the host was read, a trace was captured */
+    put_ring_event(&rig, TTS_CLIENTEVENT_TRACE_BEGIN, TTS_POOL_DRAM, 1, 0);
+    put_ring_event(&rig, TTS_CLIENTEVENT_TRACE_END, TTS_POOL_DRAM, 1, 0);
+    (void)step_rings(&rig, 0);
+    T_EQ(rig.taken.phases, 0);
+    rig.view.clients[0].events = 2; /* the next read of the host */
+    seen->trace_depth = 0;
+    seen->traces = 1;
+    seen->counted_bytes[TTS_POOL_TRACE] = 4096;
+    (void)step_rings(&rig, 0);
+    T_EQ(rig.taken.phases, 1u << TTS_TRACEPHASE_EXECUTION);
     close_rings(&rig);
 }
