@@ -145,3 +145,35 @@ tm capture-pane -p >"$work/screen"
 grep -qF "Update #0" "$work/screen" || fail "wanted the same update after a resize"
 tm send-keys C-c
 tm kill-server
+
+# --- a terminal that does not block and takes nothing for a while -------------------------------
+cat >"$work/full.py" <<'EOF'
+import os, pty, sys, time
+os.environ["TERM"] = "xterm"
+pid, terminal = pty.fork()
+if pid == 0:
+    os.set_blocking(1, False)
+    os.execvp("ttscope", ["ttscope", "top", "-r", "100"])
+def ticks(): # the time of the processor, in ticks of 10 ms
+    return sum(map(int, open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split()[11:13]))
+time.sleep(4) # the terminal is full
+before = ticks()
+time.sleep(1)
+used = ticks() - before
+os.set_blocking(terminal, False)
+seen = b""
+frames = 0
+for _ in range(400): # top goes on
+    try:
+        seen += os.read(terminal, 65536)
+    except BlockingIOError:
+        time.sleep(0.05)
+    frames = seen.count(b"\x1b[?7h")
+    if frames > 40:
+        break
+os.kill(pid, 15)
+print("used" if used > 30 else "waited", "went on" if frames > 40 else frames)
+EOF
+run timeout 60 python3 "$work/full.py"
+expect_code 0
+expect_out "waited went on"

@@ -331,14 +331,18 @@ static bool has_frame_room(size_t len)
     return ioctl(STDOUT_FILENO, FIONREAD, &used) == 0 && used == 0 && len <= (size_t)size;
 }
 
-/* Writes a part of a frame. Sets *done to the length of the part. */
+/* Writes a part of a frame. Sets *done to the length of the part, which is 0 if a terminal that
+ * does not block is full: then waits for room, or for a signal. */
 static enum tts_status write_frame_part(struct tts_screen *screen, const char *bytes,
                                         size_t len, size_t *done, struct tts_error *err)
 {
+    struct pollfd room = {.fd = STDOUT_FILENO, .events = POLLOUT};
     ssize_t written = write(STDOUT_FILENO, bytes, len);
     *done = written > 0 ? (size_t)written : 0;
     if (written < 0 && errno == EPIPE)
         screen->is_closed = true;
+    else if (written < 0 && errno == EAGAIN && screen->is_terminal)
+        poll(&room, 1, -1);
     else if (written < 0 && errno != EINTR && errno != EAGAIN)
         return tts_error_set_errno(err, TTS_E_IO, errno, "cannot write to standard output");
     return TTS_OK;
