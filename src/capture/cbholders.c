@@ -4,6 +4,9 @@
 
 #include <assert.h>
 
+static_assert((int)TTS_CBHOLDERS_DEVICES == (int)TTS_CLIENTREGION_DEVICES_MAX,
+              "a set has each device of a region");
+
 static size_t holder_list_bytes(const struct tts_cbholders *holders)
 {
     return holders->slots * sizeof *holders->list;
