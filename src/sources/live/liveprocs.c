@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "base/seed.h"
 #include "base/span.h"
+#include "base/ticks.h"
 #include "sources/hostfile.h"
 
 #include <assert.h>
@@ -244,10 +245,10 @@ static bool read_boot_file(const struct tts_liveprocs *procs, uint64_t *boot_ns)
     return is_known;
 }
 
-static uint64_t read_clock_ns(clockid_t id)
+static uint64_t read_uptime_ns(void)
 {
     struct timespec now = {0};
-    clock_gettime(id, &now);
+    clock_gettime(CLOCK_BOOTTIME, &now);
     return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
 }
 
@@ -255,10 +256,10 @@ static uint64_t read_clock_ns(clockid_t id)
  * false if this process was stopped between the reads. */
 static bool read_boot_clock(uint64_t *boot_ns)
 {
-    uint64_t before = read_clock_ns(CLOCK_BOOTTIME);
-    uint64_t now = read_clock_ns(CLOCK_REALTIME);
+    uint64_t before = read_uptime_ns();
+    uint64_t now = tts_clock_realtime_ns();
     *boot_ns = now > before ? now - before : 0;
-    return read_clock_ns(CLOCK_BOOTTIME) - before < CLOCK_READ_NS;
+    return read_uptime_ns() - before < CLOCK_READ_NS;
 }
 
 /* Reads the start of the kernel again, because the start changes when the clock is set. */
