@@ -4,9 +4,11 @@
  * If standard output is not a terminal, a signal that ends the process waits until the frame is
  * written, so that the last frame is whole. A second signal ends the process at once, and so
  * does a reader that takes nothing for two seconds after the first. A frame that fits into the
- * pipe is one write. In place, a frame is drawn
- * over the last one and cut to the terminal. The terminal is never cleared as a whole and no
- * other mode of it changes, except that the cursor is hidden.
+ * pipe is one write.
+ *
+ * In place, a frame is drawn over the last one and cut to the terminal. The terminal is never
+ * cleared as a whole, and no other mode of the terminal changes, except that the cursor is
+ * hidden.
  *
  * From open on, SIGINT and SIGTERM end the process with exit code 0, after the cursor is shown
  * again. SIGHUP, and stopping the process with Ctrl-Z, show the cursor too.
