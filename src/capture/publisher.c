@@ -827,8 +827,9 @@ static enum tts_status begin_publish(struct tts_tracker *t,
     if (status != TTS_OK)
         return status;
     if (!claim_publisher(t))
-        return tts_error_set(err, TTS_E_BUSY,
-                             "the tracker already publishes its memory: stop that first");
+        return tts_error_set(
+            err, TTS_E_BUSY,
+            "the tracker already publishes its memory: end the earlier publication first");
     status = new_publisher(t, config, &p, err);
     if (status == TTS_OK) {
         p->by_environment = by_environment;

@@ -337,7 +337,8 @@ static void pause_listening(struct tts_server *server, int reason)
     if (server->has_warned)
         return;
     server->has_warned = true;
-    tts_error_set_errno(&err, TTS_E_IO, reason, "new clients have to wait");
+    tts_error_set_errno(&err, TTS_E_IO, reason,
+                        "no room for another connection, so new clients wait");
     server->config.note(server->config.ctx, err.text);
 }
 

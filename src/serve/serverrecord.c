@@ -250,7 +250,9 @@ static void stop_recording(struct tts_serverrecord *record, struct recorded_proc
 static void note_too_many(struct tts_serverrecord *record)
 {
     struct tts_error err;
-    tts_error_set(&err, TTS_E_RANGE, "more than %zu processes are recorded at the same time",
+    tts_error_set(&err, TTS_E_RANGE,
+                  "cannot record another process: %zu processes are recorded already, which is "
+                  "the maximum",
                   record->files_max);
     note_file_failure(record, &err);
 }

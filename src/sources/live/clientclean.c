@@ -43,13 +43,15 @@ enum tts_status tts_clientclean_run(const struct tts_seenclient *client, const c
         return status;
     int dir = tts_hostfile_open_root(root, "/dev/shm");
     if (dir < 0 || fstatat(dir, client->file, &info, AT_SYMLINK_NOFOLLOW) != 0) {
-        status = errno == ENOENT ? tts_error_set(err, TTS_E_NOT_FOUND,
-                                                 "cannot remove '%s': it is gone", client->file)
-                                 : tts_error_set_errno(err, TTS_E_IO, errno,
-                                                       "cannot remove '%s'", client->file);
+        status =
+            errno == ENOENT
+                ? tts_error_set(err, TTS_E_NOT_FOUND,
+                                "cannot remove '%s': the file no longer exists", client->file)
+                : tts_error_set_errno(err, TTS_E_IO, errno, "cannot remove '%s'", client->file);
     } else if (!S_ISREG(info.st_mode) || info.st_dev != client->device_no ||
                info.st_ino != client->inode) {
-        status = tts_error_set(err, TTS_E_NOT_FOUND, "cannot remove '%s': it was replaced",
+        status = tts_error_set(err, TTS_E_NOT_FOUND,
+                               "cannot remove '%s': the file was replaced by another file",
                                client->file);
     } else if (unlinkat(dir, client->file, 0) != 0) {
         status = tts_error_set_errno(err, TTS_E_IO, errno, "cannot remove '%s'", client->file);

@@ -24,9 +24,14 @@ static enum tts_status refuse_ring(enum tts_seenregion_state state, int sys_errn
                                    const char *path, struct tts_error *err)
 {
     if (state == TTS_SEENREGION_INITIALISING || state == TTS_SEENREGION_EMPTY)
-        return tts_error_set(err, TTS_E_BUSY, "a program is making region '%s'", path);
+        return tts_error_set(
+            err, TTS_E_BUSY,
+            "region '%s' is not complete yet: a program is creating the region", path);
     if (state == TTS_SEENREGION_UNKNOWN_VERSION)
-        return tts_error_set(err, TTS_E_SYNTAX, "region '%s' has an unknown version", path);
+        return tts_error_set(err, TTS_E_SYNTAX,
+                             "region '%s' has an unknown version: use the same version of "
+                             "ttscope and of its library",
+                             path);
     if (state == TTS_SEENREGION_FAILED && sys_errno == ENOENT)
         return tts_error_set(err, TTS_E_NOT_FOUND, "there is no region '%s'", path);
     if (state == TTS_SEENREGION_NO_ACCESS ||
@@ -47,7 +52,9 @@ enum tts_status tts_clientring_open(const char *path, const struct tts_alloc *al
     enum tts_status status = TTS_OK;
     struct tts_clientring *ring = NULL;
     if (file.header.event_slots == 0)
-        status = tts_error_set(err, TTS_E_SYNTAX, "region '%s' has no ring of events", path);
+        status = tts_error_set(
+            err, TTS_E_SYNTAX,
+            "region '%s' has no events: the program does not publish its events", path);
     else if (!(ring = alloc->alloc(alloc->ctx, sizeof *ring)))
         status = tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM " for the events of a program");
     if (status != TTS_OK) {
@@ -209,7 +216,8 @@ enum tts_status tts_clientring_next(struct tts_clientring *ring,
         return fail_ring(status, sys_errno, err);
     count_lost(lost, lost_now);
     if (good == 0 && ring->next == header->events && header->state == TTS_CLIENTREGION_ENDED)
-        return tts_error_set(err, TTS_E_NOT_FOUND, "the program has ended publishing");
+        return tts_error_set(err, TTS_E_NOT_FOUND,
+                             "the program no longer publishes its memory");
     *count = good;
     return TTS_OK;
 }

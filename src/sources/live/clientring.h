@@ -36,8 +36,9 @@ uint64_t tts_clientring_passed(const struct tts_clientring *ring);
 /* Copies the next events, in order, to events[0..max), and their number to *count. Adds the
  * events that the program overwrote before they were read to *lost, and events of an unknown
  * kind or pool. A count of 0 means that there is no new event now. Returns TTS_E_NOT_FOUND if
- * the program has ended publishing and all events are read, TTS_E_SYNTAX if the file no longer
- * is the region that was opened (it was truncated or holds impossible values), TTS_E_IO. */
+ * the program no longer publishes its memory and all events are read, TTS_E_SYNTAX if the file
+ * no longer is the region that was opened (it was truncated or holds impossible values),
+ * TTS_E_IO. */
 TTS_NODISCARD enum tts_status tts_clientring_next(struct tts_clientring *ring,
                                                   struct tts_clientregion_event *events,
                                                   size_t max, size_t *count, uint64_t *lost,

@@ -30,7 +30,7 @@ struct event_reader {
     bool is_whole;          /* a capture began while no buffer was live */
     int64_t restored_bytes; /* bytes of DRAM and TRACE that were live before the first event */
     uint64_t missed, refused, samples;
-    bool l1_is_unknown; /* the recording has only the requested bytes of L1 buffers */
+    bool l1_is_unknown; /* the bytes of L1 buffers on each core are unknown */
     /* Number of the event whose refused request stopped the program; 0 if there is none. */
     uint64_t stop_seq;
     struct tts_error refusal;

@@ -457,7 +457,8 @@ T_TEST(it_begins_once_and_its_end_removes_the_file)
     T_EQ(tts_publish_begin(tracker, &config, &err), TTS_OK);
     T_TRUE(tts_tracker_is_on(tracker) && tts_publish_is_on(tracker));
     T_EQ(tts_publish_begin(tracker, &config, &err), TTS_E_BUSY);
-    T_STR_EQ(err.text, "the tracker already publishes its memory: stop that first");
+    T_STR_EQ(err.text,
+             "the tracker already publishes its memory: end the earlier publication first");
     struct tts_publish_state at;
     tts_publish_get_state(tracker, &at);
     T_EQ(access(at.path, F_OK), 0);

@@ -146,7 +146,7 @@ T_TEST(at_most_the_given_number_of_files_is_open)
     T_EQ(counts.events, 3);
     T_EQ(counts.dropped_events, 2);
     T_EQ(counts.failed_files, 2);
-    T_TRUE(strstr(counts.failure.text, "more than 2 processes"));
+    T_TRUE(strstr(counts.failure.text, "2 processes are recorded already"));
     T_TRUE(counts.bytes > 3 * 4096);
     T_EQ(count_files(dir), 3);
     read_process(dir, 4);
