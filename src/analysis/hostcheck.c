@@ -398,7 +398,8 @@ static void check_programs(const struct tts_hostview *view, struct tts_hostcheck
                    count.live,
                    count.live == 1 ? " publishes its memory" : "s publish their memory",
                    count.dead, count.dead == 1 ? " is" : "s are");
-        say_action(check, "remove them with 'ttscope clean'");
+        say_action(check, "remove %s with 'ttscope clean'",
+                   count.dead == 1 ? "this region" : "these regions");
     } else if (count.unreadable > 0) {
         say_unreadable_program(check, &count);
     } else if (count.live + count.hidden > 0) {
@@ -406,9 +407,10 @@ static void check_programs(const struct tts_hostview *view, struct tts_hostcheck
                    count.live + count.hidden == 1 ? " publishes its memory"
                                                   : "s publish their memory");
         if (count.hidden > 0)
-            say_action(check,
-                       "%zu of them %s in another pid namespace: run ttscope on the host",
-                       count.hidden, count.hidden == 1 ? "is" : "are");
+            say_action(
+                check,
+                "%zu of these programs %s in another pid namespace: run ttscope on the host",
+                count.hidden, count.hidden == 1 ? "is" : "are");
     } else if (is_shm_unlisted(view)) {
         say_unlisted(check, view->regions_errno, "", "/dev/shm");
     } else {

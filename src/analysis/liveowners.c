@@ -475,7 +475,8 @@ static enum tts_status judge_unlisted_chip(struct judge *judge, const struct tts
     device->caveats |= TTS_CAVEAT_NOT_TRACKED;
     forget_zeros(device);
     snprintf(device->reason, sizeof device->reason,
-             "process %" PRIu32 " %s, but no program reports its memory", owner->pid,
+             "process %" PRIu32 " %s, but no program reports the memory of the chip",
+             owner->pid,
              is_sure ? "has locked the chip and has it open"
                      : "is named in the lock of the chip and may have the chip open");
     struct tts_liveprocess *process =

@@ -23,7 +23,7 @@ expect_err ''
 expect_out_like 'peak of DRAM: 100663296 B, 96.00 MB, at event 8 of 9,'
 expect_out_like '  program    trainer, pid 4242, by ttscope '
 expect_out_like '  state      complete'
-expect_out_like 'fullest core: unknown (the recording has only the requested bytes of L1 buffers)'
+expect_out_like 'fullest core: unknown (the recording has the sizes of L1 buffers, but not their bytes on each core)'
 expect_out_like 'Not enough space to allocate 4294967296 B DRAM buffer (details unknown)'
 expect_out_like 'sampled counters: 1 sample
 '
@@ -36,7 +36,7 @@ expect_out_like '  L1               8413184        8.02         2  requested on 
 run "$ttscope" show --json "$trainer"
 [ "$(jq -c '[.core, .core_reason, .l1_reason, .samples.count, .samples.period_ns,
     .samples.devices[0].counters[0].peak, .failures[0].deficit_bytes]' <<<"$out")" = \
-    '[null,"the recording has only the requested bytes of L1 buffers","the recording has only the requested bytes of L1 buffers",1,null,262144,null]' ] ||
+    '[null,"the recording has the sizes of L1 buffers, but not their bytes on each core","the recording has the sizes of L1 buffers, but not their bytes on each core",1,null,262144,null]' ] ||
     fail "wanted the facts about L1 and samples in JSON"
 
 run "$ttscope" show "$counted"
@@ -48,7 +48,7 @@ expect_sentence 'peaks between two samples are unknown'
 expect_out_like '  device 0   DRAM allocated               125829120 '
 expect_out_like ' 73400320
   device 0   L1 allocated                   5242880 '
-expect_out_like 'events: none (the source has counters only: buffers and operations are unknown)'
+expect_out_like 'events: none (the source reports only counters, so buffers and operations are unknown)'
 run "$ttscope" show --pool trace "$counted"
 expect_out_like 'sampled peak of TRACE: unknown (no sample has this pool); 5 samples'
 run "$ttscope" show --json "$counted"

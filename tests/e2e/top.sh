@@ -268,7 +268,7 @@ grep -q '"growing": \[\], "leak": null' <(head -n 1 "$work/growth") || fail "wan
 l1_bytes 82
 run "$ttscope" top --once --fail-on leak --view table
 expect_code 0
-expect_sentence "Device 0: L1 Memory: 96% full - critical, reduce buffer sizes; largest: process 4242 python3 82.00 MB; DRAM Memory: 12% full - has room to take over from L1; no program lists its buffers, so it is unknown which could move"
+expect_sentence "Device 0: L1 Memory: 96% full - critical, reduce buffer sizes; largest: process 4242 python3 82.00 MB; DRAM Memory: 12% full - has room for buffers that are now in L1; no program lists its buffers, so it is unknown which could move"
 run "$ttscope" top --once --view phases
 expect_code 0
 expect_out_like "Phases of Traces (Update #0)"

@@ -76,7 +76,7 @@ expect_out_like "Execution"
 tell "full 2000000"
 run "$ttscope" top --once
 expect_code 0
-expect_sentence "L1 Memory: 100% full - critical, reduce buffer sizes; largest: process $program publish_program*DRAM Memory: 0% full - has room to take over from L1; 2 buffers could move to DRAM, which frees 978.56 KB, the largest 976.56 KB of process $program publish_program (buffer 107)"
+expect_sentence "L1 Memory: 100% full - critical, reduce buffer sizes; largest: process $program publish_program*DRAM Memory: 0% full - has room for buffers that are now in L1; 2 buffers could move to DRAM, which frees 978.56 KB, the largest 976.56 KB of process $program publish_program (buffer 107)"
 run "$ttscope" top --once --json
 [ "$(jq -c '.devices[0].pressure[0] | [.pool, .usage_ratio, .dram_has_room, [.moves[].bytes], .moves_bytes, .moves_not_listed]' <<<"$out")" = \
     '["L1",1,true,[1000000,2048],1002048,0]' ] || fail "wanted the pressure: $(jq -c '.devices[0].pressure' <<<"$out")"

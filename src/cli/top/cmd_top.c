@@ -74,7 +74,7 @@ static const struct tts_option options_table[] = {
     {"color", 0, TTS_OPTION_WORD, offsetof(struct top_options, color),
      .help = "use colours (default: on a terminal)", .words = color_words},
     {"no-delta", 0, TTS_OPTION_FLAG, offsetof(struct top_options, has_delta),
-     .help = "omit the row of changes in the table", .is_off = true},
+     .help = "omit the row of changes since the last refresh", .is_off = true},
     {"wait", 'w', TTS_OPTION_FLAG, offsetof(struct top_options, waits),
      .help = "wait for a device or a program that reports memory"},
     {"fail-above", 0, TTS_OPTION_OTHER, offsetof(struct top_options, limits), "POOL=PERCENT%",

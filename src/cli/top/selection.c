@@ -30,7 +30,7 @@ enum tts_status tts_selection_take_pid(void *target, const char *text, struct tt
     uint64_t number;
     if (tts_number_parse(text, strlen(text), &number) != TTS_OK || number == 0 ||
         number > INT32_MAX)
-        return tts_error_set(err, TTS_E_SYNTAX, "expected the number of a process");
+        return tts_error_set(err, TTS_E_SYNTAX, "expected a process id (pid), such as 1234");
     if (selection->pid_count == TTS_SELECTION_MAX)
         return tts_error_set(err, TTS_E_RANGE, "at most %d processes can be selected",
                              TTS_SELECTION_MAX);

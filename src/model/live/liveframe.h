@@ -23,7 +23,7 @@ enum tts_livecaveat {
     TTS_CAVEAT_NOT_TRACKED = 1 << 7,   /* a process holds the chip but counts no buffers */
     TTS_CAVEAT_SAMPLED = 1 << 8,       /* read from time to time, peaks in between are missed */
     TTS_CAVEAT_SHARED_SLOT = 1 << 9,   /* two containers share the entry of one pid */
-    TTS_CAVEAT_CLOCK = 1 << 10,        /* the region has no wall-clock times */
+    TTS_CAVEAT_CLOCK = 1 << 10,        /* the region stores no time of day */
     TTS_CAVEAT_PRIVATE = 1 << 11,      /* a holder keeps its region in a private /dev/shm */
     TTS_CAVEAT_OVER_NOMINAL = 1 << 12, /* allocated exceeds the nominal capacity */
     TTS_CAVEAT_PART_LOG = 1 << 13,     /* a buffer log was read only in part and is not used */

@@ -175,7 +175,7 @@ static void put_pressure_text(struct tts_textroom *room, const struct tts_livede
     if (tts_livepool_share(&device->pools[TTS_POOL_DRAM], &dram)) {
         tts_textroom_put(room, "; DRAM Memory: ");
         put_answer_percent(room, dram);
-        tts_textroom_put(room, " - has room to take over from L1");
+        tts_textroom_put(room, " - has room for buffers that are now in L1");
     }
     put_moves_text(room, pressure);
 }
@@ -196,8 +196,8 @@ static bool put_phase_text(struct tts_textroom *room, const struct tts_livephase
     tts_textroom_put(room, is_told ? "; steady" : "Steady");
     tts_textroom_put(room, ": nothing allocated for ");
     tts_textroom_number(room, phases->steady_ns / SECOND_NS);
-    tts_textroom_put(room, TTS_SAY_GLUE "s, as during a trace replay. No change during a trace "
-                                        "replay is normal");
+    tts_textroom_put(room, TTS_SAY_GLUE "s, as during a trace replay. This is normal: a "
+                                        "replay allocates nothing");
     return true;
 }
 

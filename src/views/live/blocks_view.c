@@ -222,7 +222,8 @@ static void put_source(const struct tts_livedevice *device, FILE *out)
     bool is_closed =
         device->source == TTS_LIVESOURCE_NONE && device->state == TTS_LIVE_UNREADABLE;
     fprintf(out, "  Source: %s",
-            is_closed ? "none that can be read" : tts_livesource_text(device->source));
+            is_closed ? "none (the memory region cannot be read)"
+                      : tts_livesource_text(device->source));
     if (device->layout)
         fprintf(out, " (%s)", device->layout);
     fputc('\n', out);

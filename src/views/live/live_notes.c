@@ -243,12 +243,15 @@ void tts_livenotes_put(const struct tts_liveview *view, unsigned parts, FILE *ou
     }
     if (frame->processes_left_out > 0) {
         begin_note(&has_notes, out);
-        tts_say(out, INDENT, "- %zu process%s not read: owners can be missing",
+        tts_say(out, INDENT,
+                "- %zu process%s not read, so some owners of memory can be missing",
                 frame->processes_left_out, frame->processes_left_out == 1 ? " is" : "es are");
     }
     if (frame->logs_left_out > 0) {
         begin_note(&has_notes, out);
-        tts_say(out, INDENT, "- the buffer logs of %zu process%s not looked for",
+        tts_say(out, INDENT,
+                "- the buffer logs of %zu process%s not searched for, so their buffers can be "
+                "missing",
                 frame->logs_left_out, frame->logs_left_out == 1 ? " are" : "es are");
     }
     if (view->has_tips && tts_livezero_is(frame)) {

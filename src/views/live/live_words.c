@@ -97,7 +97,8 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
         {"sampled", "the numbers are samples: peaks between two samples are missed"},
         {"shared_slot", "processes of two containers share one entry of the memory region: "
                         "only the sum of their bytes is known"},
-        {"clock", "the memory region stores no wall-clock times"},
+        {"clock",
+         "the memory region stores no time of day, so the time of its last change is unknown"},
         {"private",
          "a process keeps its memory region in a private /dev/shm, as in a container"},
         {"over_nominal", "more bytes are allocated than the nominal capacity of the board: the "
@@ -122,8 +123,9 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
         {"unlisted",
          "a program has more live buffers than its table can list: all are counted, "
          "but lists of its buffers are incomplete"},
-        {"unknown_frees", "a program freed buffers that it never counted: it may have more "
-                          "memory than it counts"},
+        {"unknown_frees",
+         "a program freed buffers whose allocations it did not count: the program "
+         "may hold more memory than is shown"},
     };
     size_t idx = 0;
     while (idx < TTS_CAVEATS && 1u << idx != (uint32_t)caveat)

@@ -83,11 +83,11 @@ enum tts_status tts_phasestable_put(const struct tts_phasestable *options, FILE 
         tts_table_text(&table, options->columns, out);
     tts_table_release(&table);
     if (status == TTS_OK && phases->rows_left_out > 0)
-        tts_say(out, 0, "%" PRIu64 " phase%s after the first %s left out",
+        tts_say(out, 0, "%" PRIu64 " phase%s after the first phase %s not shown",
                 phases->rows_left_out, tts_say_plural(phases->rows_left_out),
                 phases->rows_left_out == 1 ? "is" : "are");
     if (status == TTS_OK && !has_code)
-        tts_say(out, 0, "-: unknown; the total is then without code");
+        tts_say(out, 0, "-: the code in L1 is unknown and is not in the total");
     return status;
 }
 

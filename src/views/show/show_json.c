@@ -263,7 +263,7 @@ static void put_state(const struct tts_show_facts *show, struct tts_json *json)
     if (state == TTS_SHOW_STOPPED)
         why = show->stop_reason;
     else if (state == TTS_SHOW_STATE_UNKNOWN)
-        why = "both copies of the state are damaged";
+        why = "both stored copies of the recording's state are damaged";
     bool is_damaged = show->damage && state == TTS_SHOW_COMPLETE;
     tts_json_text_or_null(json, "state", is_damaged ? "damaged" : states[state]);
     tts_json_text_or_null(json, "state_reason", why);

@@ -508,7 +508,7 @@ static const char *reason_of(const struct tts_show_facts *show, enum tts_pool al
                                       : "the runtime counts L1_SMALL as L1";
     if (is_of_cores && show->sum->whole->device_count > 1)
         return "the runtime adds up all devices";
-    return "the runtime counts every node";
+    return "ttscope skips invalid nodes";
 }
 
 static void show_text_figures(const struct tts_show_facts *show, FILE *out)
@@ -521,7 +521,7 @@ static void show_text_figures(const struct tts_show_facts *show, FILE *out)
     const char *traces = reason_of(show, TTS_POOL_TRACE, false);
     const char *small = reason_of(show, TTS_POOL_L1_SMALL, true);
     const char *chips = show->sum->whole->device_count > 1 ? "the runtime adds up all devices"
-                                                           : "the runtime counts every node";
+                                                           : "ttscope skips invalid nodes";
     const struct figure figures[] = {
         {"DRAM peak", dram->peak_bytes, theirs->dram_peak_bytes, traces},
         {"DRAM allocated", dram->allocated_bytes, theirs->dram_allocated_bytes, traces},
@@ -568,8 +568,8 @@ static void show_text_health(const struct tts_show_facts *show, FILE *out)
                 "frees of these buffers may not be counted: the totals may be too high");
     print_count(out, "events dropped before they were recorded", show->missed,
                 "the figures do not include these events; the real peaks may be higher");
-    print_count(out, "impossible records about captures and phases", show->refused,
-                "these records were ignored; phases may be missing");
+    print_count(out, "records of captures and phases that contradict earlier records",
+                show->refused, "these records were ignored; phases may be missing");
 }
 
 /* ---- phases ---- */
@@ -777,7 +777,9 @@ static void print_pressure(const struct tts_show_facts *show, FILE *out)
     if (tts_pool_is_l1(info->pool) && dram_peak >= 0 &&
         (uint64_t)dram_peak < dram / 100 * TTS_PRESSURE_DRAM_PERCENT &&
         format_show_share(share, (uint64_t)dram_peak, dram))
-        fprintf(out, "  DRAM was never above %s: it has room to take over from L1\n", share);
+        fprintf(out,
+                "  DRAM was never above %s: DRAM has room for buffers that are now in L1\n",
+                share);
 }
 
 static void print_peak(const struct tts_show_facts *show, FILE *out)
@@ -932,7 +934,8 @@ static void show_text_leaks(const struct tts_show_facts *show, FILE *out)
     if (leaks->unlisted > 0)
         fprintf(out, "  and %zu more kinds of buffers\n", leaks->unlisted);
     if (leaks->kinds_left_out > 0)
-        fprintf(out, "  some buffers were not judged, because there are too many kinds\n");
+        fprintf(out, "  leaks of some buffers may be missing, because there are too many kinds "
+                     "of\n  buffers or too many devices\n");
     if (leaks->count > 0 || leaks->kinds_left_out > 0)
         fputc('\n', out);
 }
@@ -971,7 +974,7 @@ static void show_text_trace_phases(const struct tts_show_facts *show, FILE *out)
     fputs("phases of traces, all devices\n", out);
     if (tts_phasestable_put(&table, out) != TTS_OK)
         fputs("  out of memory\n", out);
-    fputs("No change during a trace replay is normal.\n\n", out);
+    fputs("A trace replay allocates nothing, so it is normal that nothing changes.\n\n", out);
 }
 
 /* ---- the answer in one line ---- */
@@ -1042,7 +1045,7 @@ void tts_show_text(const struct tts_show_facts *show, FILE *out)
     if (show->has_growing)
         tts_showgrowing_text(show, out);
     if (tts_show_has_samples_only(show)) {
-        fputs("events: none (the source has counters only: buffers and operations are "
+        fputs("events: none (the source reports only counters, so buffers and operations are "
               "unknown)\n",
               out);
         return;

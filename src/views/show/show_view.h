@@ -88,7 +88,8 @@ void tts_show_now_json(const struct tts_show_facts *show, const struct tts_show_
 /* ---- helpers of text and JSON ---- */
 
 #define TTS_SHOW_L1_REASON "the recorded run models DRAM only"
-#define TTS_SHOW_CORES_REASON "the recording has only the requested bytes of L1 buffers"
+#define TTS_SHOW_CORES_REASON                                                                  \
+    "the recording has the sizes of L1 buffers, but not their bytes on each core"
 
 /* Returns true if the file has samples and no events. */
 static inline bool tts_show_has_samples_only(const struct tts_show_facts *show)

@@ -89,7 +89,8 @@ T_TEST(each_answer_is_a_sentence)
              "twice that");
     T_STR_EQ(answer_of(device, 1),
              "L1 Memory: 95% full - critical, reduce buffer sizes; largest: process 7 python3 "
-             "60.00 MB; DRAM Memory: 45% full - has room to take over from L1; 3 buffers could "
+             "60.00 MB; DRAM Memory: 45% full - has room for buffers that are now in L1; 3 "
+             "buffers could "
              "move to DRAM, which frees 12.00 MB, the largest 8.00 MB of process 7 python3 at "
              "0x0000000000001000");
     T_STR_EQ(answer_of(device, 2), "DRAM of process 7 python3 is growing: +20.00 MB in 10s, "
@@ -223,7 +224,7 @@ T_TEST(the_published_updates_have_their_remarks)
     T_TRUE(
         live_has(update_scene(&scene, (uint64_t[]){128, 40, 8}, 't'),
                  "   - Device 0: Phase: Execution; steady: nothing allocated for 6 s, as "
-                 "during a\n     trace replay. No change during a trace replay is normal\n"));
+                 "during a\n     trace replay. This is normal: a replay allocates nothing\n"));
     release_scene(&scene);
 }
 
@@ -294,7 +295,7 @@ T_TEST(unknown_code_is_unknown_in_the_table)
     const char *text = live_written(&view, 'f');
     T_TRUE(live_has(text, "unknown         0 MB    1.50 MB          -  1.50 MB  -\n"));
     T_TRUE(live_has(text, "Capture Start   0 MB       0 MB          -     0 MB  0 MB\n"));
-    T_TRUE(live_has(text, "1 phase after the first is left out\n"));
-    T_TRUE(live_has(text, "-: unknown; the total is then without code\n"));
+    T_TRUE(live_has(text, "1 phase after the first phase is not shown\n"));
+    T_TRUE(live_has(text, "-: the code in L1 is unknown and is not in the total\n"));
     tts_liveframe_release(&frame);
 }

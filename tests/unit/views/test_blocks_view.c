@@ -99,7 +99,7 @@ T_TEST(a_short_frame_has_the_most_important_caveats_that_fit)
         shown += notes[0] && !notes[1];
     }
     T_TRUE(shown > 0); /* one size has room for one only */
-    T_TRUE(live_has(text, nominal) && live_has(text, "stores no wall-clock times"));
+    T_TRUE(live_has(text, nominal) && live_has(text, "stores no time of day"));
     T_TRUE(live_has(text, "\nNotes:\n   - Device 0: more bytes"));
     tts_liveframe_release(&frame);
 }
