@@ -19,20 +19,39 @@ static_assert((int)CHUNK >= (int)ROOM_MIN, "there is room after a move");
 static_assert((int)CHUNK - (int)ROOM_MIN >= (int)TTS_LOGSEARCH_AHEAD, "also after a search");
 static_assert((int)PAD >= (int)TTS_LOGSEARCH_MAX, "a search may read the bytes after the end");
 
-enum tts_status tts_logtext_open_fed(struct tts_logtext *text, const char *path, size_t back,
-                                     const struct tts_alloc *alloc, struct tts_error *err)
+static enum tts_status open_text_window(struct tts_logtext *text, const char *path, size_t back,
+                                        size_t line_max, const struct tts_alloc *alloc,
+                                        struct tts_error *err)
 {
-    size_t capacity = back + TTS_LOGLINE_MAX + CHUNK;
+    size_t capacity = back + line_max + CHUNK;
     unsigned char *bytes = alloc->alloc(alloc->ctx, capacity + PAD);
     if (!bytes)
         return tts_error_set_errno(err, TTS_E_NOMEM, ENOMEM, "cannot read '%s'", path);
     memset(bytes, 0, PAD); /* after each read, the bytes after its end are zeroed again */
     *text = (struct tts_logtext){.alloc = alloc,
                                  .bytes = bytes,
+                                 .line_max = line_max,
                                  .back = back,
                                  .capacity = capacity,
                                  .count = {.at = bytes}};
     return TTS_OK;
+}
+
+enum tts_status tts_logtext_open_fed(struct tts_logtext *text, const char *path, size_t back,
+                                     const struct tts_alloc *alloc, struct tts_error *err)
+{
+    return open_text_window(text, path, back, TTS_LOGLINE_MAX, alloc, err);
+}
+
+enum tts_status tts_logtext_open_long(struct tts_logtext *text, struct tts_input *in,
+                                      size_t line_max, const struct tts_alloc *alloc,
+                                      struct tts_error *err)
+{
+    enum tts_status status =
+        open_text_window(text, tts_input_path(in), TTS_LOGTEXT_BACK, line_max, alloc, err);
+    if (status == TTS_OK)
+        text->in = in;
+    return status;
 }
 
 enum tts_status tts_logtext_open_back(struct tts_logtext *text, struct tts_input *in,
@@ -202,10 +221,10 @@ static bool take_text_line(struct tts_logtext *text, struct tts_span *out)
         size_t have = text->end - text->at;
         size_t len = (size_t)(find_line_end(line + searched, line + have) - line);
         bool is_ended = has_text_line_end(text, text->at + len);
-        text->skips_rest = len > TTS_LOGLINE_MAX;
+        text->skips_rest = len > text->line_max;
         if (is_ended || text->skips_rest || (text->is_end && have > 0)) {
             if (text->skips_rest)
-                len = TTS_LOGLINE_MAX;
+                len = text->line_max;
             *out = (struct tts_span){(const char *)line, len};
             text->at += len;
             if (is_ended && !text->skips_rest)
@@ -236,6 +255,11 @@ bool tts_logtext_raw(struct tts_logtext *text, struct tts_span *out)
 {
     skip_line_rest(text);
     return take_text_line(text, out);
+}
+
+bool tts_logtext_is_cut(const struct tts_logtext *text)
+{
+    return text->skips_rest;
 }
 
 /* Returns true if a lone "\r" ends the line: a terminal then writes the next line over this

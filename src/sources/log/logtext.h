@@ -60,6 +60,7 @@ struct tts_logtext {
     struct tts_span fed;  /* bytes that are not in the window yet */
     bool is_fed_whole;    /* no bytes will follow them */
     unsigned char *bytes;
+    size_t line_max;       /* bytes of a line that are returned */
     size_t back, capacity; /* bytes kept before the current line; size of the window */
     size_t at, end;        /* offsets of the next line and of the end of the window */
     size_t no_line_for; /* it is known that no line begins in the TTS_LOGLINE_MAX bytes before
@@ -101,6 +102,12 @@ TTS_NODISCARD enum tts_status tts_logtext_open_back(struct tts_logtext *text,
                                                     struct tts_input *in, size_t back,
                                                     const struct tts_alloc *alloc,
                                                     struct tts_error *err);
+/* Like tts_logtext_open(), but lines of up to `line_max` bytes are returned whole, by
+ * tts_logtext_raw() only. The window has `line_max` bytes more. */
+TTS_NODISCARD enum tts_status tts_logtext_open_long(struct tts_logtext *text,
+                                                    struct tts_input *in, size_t line_max,
+                                                    const struct tts_alloc *alloc,
+                                                    struct tts_error *err);
 /* Like tts_logtext_open_back(), for bytes that another reader has read: see tts_logtext_feed().
  * `path` is for messages. */
 TTS_NODISCARD enum tts_status tts_logtext_open_fed(struct tts_logtext *text, const char *path,
@@ -110,6 +117,10 @@ TTS_NODISCARD enum tts_status tts_logtext_open_fed(struct tts_logtext *text, con
  * tts_logtext_search() returns false. Only that function reads such a text. */
 void tts_logtext_feed(struct tts_logtext *text, const struct tts_logpiece *piece);
 void tts_logtext_close(struct tts_logtext *text); /* a zeroed struct is allowed */
+
+/* Returns whether the rest of the line that was returned last is skipped, because the line is
+ * too long. */
+bool tts_logtext_is_cut(const struct tts_logtext *text);
 
 /* Reads the next line, which ends with "\n", "\r" or "\r\n". Returns false at the end of the
  * text. */
