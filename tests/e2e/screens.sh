@@ -65,6 +65,7 @@ make_inputs() {
     ln -s "$source_dir/tests/e2e/fit_inference" models
     ln -s "$golden/graph" graphs
     ln -s "$golden/explain" failures
+    ln -s "$golden/runtimelog" runtimelog
     ln -s "$golden/show/run.txt" not_json.txt
     ln -s "$golden/replay/device.txt" device.txt
     for scene in run killed stopped missed box tight phases; do

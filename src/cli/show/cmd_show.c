@@ -1,4 +1,5 @@
-/* cmd_show.c: the command `show`, which shows the memory use in a recording or graph trace. */
+/* cmd_show.c: the command `show`, which shows the memory use in a recording, a graph trace or
+ * a log. */
 #include "base/error.h"
 #include "base/heap.h"
 #include "cli/commands.h"
@@ -7,6 +8,7 @@
 #include "cli/message.h"
 #include "cli/show/show.h"
 #include "sources/input.h"
+#include "sources/runtimelog/oplog.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -28,6 +30,8 @@ static const struct tts_option options_table[] = {
      .help = "number of buffers and operations to list; 0: all"},
     {"pool", 0, TTS_OPTION_WORD, offsetof(struct tts_show_options, pool),
      .help = "the pool to show", .words = pool_names},
+    {"rank", 0, TTS_OPTION_TEXT, offsetof(struct tts_show_options, rank), "NAME",
+     .help = "the rank of a runtime log to show"},
     {"all", 'a', TTS_OPTION_FLAG, offsetof(struct tts_show_options, all),
      .help = "list all phases"},
     {"leaks", 0, TTS_OPTION_FLAG, offsetof(struct tts_show_options, leaks),
@@ -202,6 +206,26 @@ static int read_show_file(struct tts_show *show, struct tts_error *err)
     return TTS_EXIT_DONE;
 }
 
+/* Shows a text: the log of a runtime, or another log. The kind is known only at the end, so a
+ * pipe is kept in a temporary file if its beginning does not tell. */
+static int show_any_log(struct tts_job *job, struct tts_show *show)
+{
+    struct tts_error err = {0};
+    struct tts_span head;
+    bool is_one;
+    head.at = (const char *)tts_input_head(show->log, &head.len);
+    enum tts_status status = TTS_OK;
+    if (!tts_oplog_is_head(head))
+        status = tts_input_spool(show->log, "the log", on_show_progress, show, &err);
+    if (status != TTS_OK)
+        return fail_to_show(show, &err);
+    int code = tts_show_runtimelog(job, show, &is_one);
+    if (is_one)
+        return code;
+    status = tts_input_rewind(show->log, &err);
+    return status == TTS_OK ? tts_show_log(job, show) : fail_to_show(show, &err);
+}
+
 static int show_file(struct tts_job *job, struct tts_show *show)
 {
     struct tts_error err = {0};
@@ -212,7 +236,7 @@ static int show_file(struct tts_job *job, struct tts_show *show)
     if (code != TTS_EXIT_DONE || show->is_interrupted)
         return code;
     if (show->log)
-        return tts_show_log(job, show);
+        return show_any_log(job, show);
     if (show->is_abandoned)
         tts_message(command,
                     "%s: the recorded program (pid %" PRIu64 ") no longer runs and did not "
@@ -260,7 +284,7 @@ static const struct tts_show_options defaults = {
 const struct tts_command tts_show_command = {
     .name = "show",
     .operands = "FILE",
-    .summary = "show the memory use in a recording or graph trace",
+    .summary = "show the memory use in a recording, a graph trace or a log",
     .work = run_show,
     .options = options_table,
     .defaults = &defaults,

@@ -13,8 +13,9 @@ enum { TTS_SHOW_TOP = 10 };
 
 struct tts_show_options {
     const char *path;
-    uint64_t at; /* the requested event; 0: the whole file */
-    size_t top;  /* rows of each list; 0: all */
+    const char *rank; /* the rank of a runtime log to show; NULL: the first */
+    uint64_t at;      /* the requested event; 0: the whole file */
+    size_t top;       /* rows of each list; 0: all */
     enum tts_pool pool;
     bool all, json, follow, leaks, phases, growing;
     struct tts_growth_rule growing_rule;
@@ -46,6 +47,9 @@ TTS_NODISCARD enum tts_status tts_show_init(struct tts_show *show,
                                             struct tts_error *err);
 void tts_show_release(struct tts_show *show); /* a zeroed struct is fine */
 
+/* Reads show->log as the log of a compiler's runtime and prints the memory in it. Sets *is_one
+ * to false and prints nothing if it is another log. Returns an exit code. */
+int tts_show_runtimelog(struct tts_job *job, struct tts_show *show, bool *is_one);
 /* Reads show->log in one pass and prints the failure in it. Returns an exit code. */
 int tts_show_log(struct tts_job *job, struct tts_show *show);
 
