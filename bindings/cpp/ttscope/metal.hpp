@@ -371,19 +371,19 @@ class Recorder
     }
 
     // Where a circular buffer lies. Only one in the memory of a buffer needs an address.
-    struct Lies {
+    struct Placement {
         bool borrowed = false;
         bool has_address = false;
         std::uint64_t address = 0;
     };
-    static Lies lies_at(bool borrowed, std::uint64_t address)
+    static Placement placement_at(bool borrowed, std::uint64_t address)
     {
         return {borrowed, borrowed, borrowed ? address : 0};
     }
 
     template <class C, class D>
-    void on_cores(tts_event_kind kind, const C &cores, std::uint64_t size, const Lies &lies,
-                  const D *device)
+    void on_cores(tts_event_kind kind, const C &cores, std::uint64_t size,
+                  const Placement &placement, const D *device)
     {
         const Place place = place_of(device);
         if (!place.is_mesh)
@@ -394,9 +394,9 @@ class Recorder
         tts_event event{};
         event.kind = kind;
         event.device = place.id;
-        event.borrowed = lies.borrowed;
-        event.has_address = lies.has_address;
-        event.address = lies.address;
+        event.borrowed = placement.borrowed;
+        event.has_address = placement.has_address;
+        event.address = placement.address;
         event.size_bytes = size;
         event.ranges = ranges.data();
         event.range_count = gather(cores, ranges);
@@ -569,7 +569,7 @@ class Recorder
                 return;
             for (const auto &cb : program.circular_buffers())
                 on_cores(TTS_EVENT_CB, cb->core_ranges(), cb->size(),
-                         Lies{cb->globally_allocated()}, device);
+                         Placement{cb->globally_allocated()}, device);
         }
     }
 
@@ -764,8 +764,8 @@ template <class Base> class Common : public Base
                            bool is_globally_allocated, const Device *device) noexcept override
     {
         with([&](Recorder &r) {
-            r.on_cores(TTS_EVENT_CB, cores, size, r.lies_at(is_globally_allocated, address),
-                       device);
+            r.on_cores(TTS_EVENT_CB, cores, size,
+                       r.placement_at(is_globally_allocated, address), device);
         });
     }
     void track_deallocate_cb(const Device *device) noexcept override
@@ -823,7 +823,8 @@ template <has_dataflow_buffers Base> class WithDataflowBuffers<Base> : public Ba
                                         const Device *device) noexcept override
     {
         this->with([&](Recorder &r) {
-            r.on_cores(TTS_EVENT_DFB, cores, size, r.lies_at(borrows_memory, address), device);
+            r.on_cores(TTS_EVENT_DFB, cores, size, r.placement_at(borrows_memory, address),
+                       device);
         });
     }
 };
