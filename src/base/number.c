@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { FRACTION_DIGITS = 6 };
+#define MILLION UINT64_C(1000000)
+
 /* Returns the value of a digit in any base up to 16, or 16 for other characters. */
 static unsigned digit_value(char c)
 {
@@ -45,6 +48,28 @@ enum tts_status tts_number_parse(const char *text, size_t len, uint64_t *out)
 enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out)
 {
     return parse_digits(text, len, 16, out);
+}
+
+bool tts_number_parse_millionths(const char *text, size_t len, uint64_t max, uint64_t *out)
+{
+    const char *dot = memchr(text, '.', len);
+    size_t whole_len = dot ? (size_t)(dot - text) : len;
+    size_t digits = dot ? len - whole_len - 1 : 0;
+    uint64_t whole = 0, fraction = 0;
+    if (whole_len + digits == 0 ||
+        (whole_len > 0 && tts_number_parse(text, whole_len, &whole) != TTS_OK) ||
+        (digits > 0 && tts_number_parse(dot + 1, digits, &fraction) != TTS_OK) || whole > max)
+        return false;
+    /* Digits after the sixth are dropped. */
+    for (; digits < FRACTION_DIGITS; digits++)
+        fraction *= 10;
+    for (; digits > FRACTION_DIGITS; digits--)
+        fraction /= 10;
+    uint64_t value = whole * MILLION + fraction;
+    if (value > max * MILLION)
+        return false;
+    *out = value;
+    return true;
 }
 
 /* Returns bytes / 2^shift in units of 10^-decimals, rounded half up. Works digit by digit, so

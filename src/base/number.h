@@ -14,6 +14,11 @@
 TTS_NODISCARD enum tts_status tts_number_parse(const char *text, size_t len, uint64_t *out);
 TTS_NODISCARD enum tts_status tts_number_parse_hex(const char *text, size_t len, uint64_t *out);
 
+/* Reads a decimal number such as "0.5" in millionths. Returns false if the text is no such
+ * number or the number is above `max`. */
+TTS_NODISCARD bool tts_number_parse_millionths(const char *text, size_t len, uint64_t max,
+                                               uint64_t *out);
+
 enum { TTS_NUMBER_MAX = 20, TTS_NUMBER_BYTES_MAX = 40, TTS_NUMBER_MB_MAX = 28 };
 
 /* tts_number_format() writes `value` in decimal and returns the number of digits.

@@ -1,7 +1,7 @@
 #include "cli/growing_arg.h"
 
 #include "base/error.h"
-#include "cli/top/poollimit.h"
+#include "base/number.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum tts_status tts_growing_arg_take_interval(void *target, const char *text,
                                               struct tts_error *err)
 {
     uint64_t micros;
-    if (!tts_millionths_parse(text, strlen(text), INTERVAL_MAX_S, &micros) ||
+    if (!tts_number_parse_millionths(text, strlen(text), INTERVAL_MAX_S, &micros) ||
         micros < INTERVAL_MIN_MS * 1000)
         return tts_error_set(err, TTS_E_SYNTAX, "expected seconds from 0.1 to %d",
                              INTERVAL_MAX_S);

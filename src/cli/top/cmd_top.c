@@ -4,6 +4,7 @@
 #include "analysis/livequestions.h"
 #include "base/error.h"
 #include "base/heap.h"
+#include "base/number.h"
 #include "base/ticks.h"
 #include "cli/commands.h"
 #include "cli/growing_arg.h"
@@ -46,7 +47,7 @@ struct top_options {
 static enum tts_status take_interval(void *target, const char *text, struct tts_error *err)
 {
     uint64_t micros;
-    if (!tts_millionths_parse(text, strlen(text), REFRESH_MAX_S, &micros))
+    if (!tts_number_parse_millionths(text, strlen(text), REFRESH_MAX_S, &micros))
         return tts_error_set(err, TTS_E_SYNTAX, "expected seconds, such as 0.5, and at most %d",
                              REFRESH_MAX_S);
     *(uint64_t *)target = micros / 1000;

@@ -10,30 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
-enum { FRACTION_DIGITS = 6, PERCENT_MAX = 100, WORD_BITS = 64 };
-#define MILLION UINT64_C(1000000)
-
-bool tts_millionths_parse(const char *text, size_t len, uint64_t max, uint64_t *out)
-{
-    const char *dot = memchr(text, '.', len);
-    size_t whole_len = dot ? (size_t)(dot - text) : len;
-    size_t digits = dot ? len - whole_len - 1 : 0;
-    uint64_t whole = 0, fraction = 0;
-    if (whole_len + digits == 0 ||
-        (whole_len > 0 && tts_number_parse(text, whole_len, &whole) != TTS_OK) ||
-        (digits > 0 && tts_number_parse(dot + 1, digits, &fraction) != TTS_OK) || whole > max)
-        return false;
-    /* Digits after the sixth are dropped. */
-    for (; digits < FRACTION_DIGITS; digits++)
-        fraction *= 10;
-    for (; digits > FRACTION_DIGITS; digits--)
-        fraction /= 10;
-    uint64_t value = whole * MILLION + fraction;
-    if (value > max * MILLION)
-        return false;
-    *out = value;
-    return true;
-}
+enum { PERCENT_MAX = 100, WORD_BITS = 64 };
 
 enum tts_status tts_poollimits_take(void *target, const char *text, struct tts_error *err)
 {
@@ -49,7 +26,7 @@ enum tts_status tts_poollimits_take(void *target, const char *text, struct tts_e
         pool++;
     /* Without the sign, 0.95 could mean 95 %. */
     if (pool == TTS_POOLS || len == 0 || percent[len - 1] != '%' ||
-        !tts_millionths_parse(percent, len - 1, PERCENT_MAX, &value))
+        !tts_number_parse_millionths(percent, len - 1, PERCENT_MAX, &value))
         return tts_error_set(
             err, TTS_E_SYNTAX,
             "expected POOL=PERCENT%%, for example L1=80%%; the pools are DRAM, "

@@ -47,7 +47,3 @@ bool tts_limitwatch_tell(struct tts_limitwatch *watch, const struct tts_livefram
 void tts_limitwatch_forget(struct tts_limitwatch *watch);
 /* Returns whether a pool could not be judged, also in the last frame that used its device. */
 bool tts_limitwatch_is_open(const struct tts_limitwatch *watch);
-
-/* Reads a decimal number such as "0.5" in millionths. Returns false if the text is no such
- * number or the number is above `max`. */
-bool tts_millionths_parse(const char *text, size_t len, uint64_t max, uint64_t *out);

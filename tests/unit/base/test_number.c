@@ -187,3 +187,18 @@ T_TEST(hundredths_of_a_mebibyte_are_the_printed_ones)
     T_EQ(tts_number_mb_hundredths(1048575), 100);
     T_EQ(tts_number_mb_hundredths(UINT64_MAX), UINT64_C(1759218604441600));
 }
+
+T_TEST(decimal_numbers_are_read_in_millionths)
+{
+    uint64_t out = 7;
+    T_TRUE(tts_number_parse_millionths("0.5", 3, 10, &out) && out == 500000);
+    T_TRUE(tts_number_parse_millionths(".25", 3, 10, &out) && out == 250000);
+    T_TRUE(tts_number_parse_millionths("3.", 2, 10, &out) && out == 3000000);
+    T_TRUE(tts_number_parse_millionths("0.12345678", 10, 10, &out) && out == 123456);
+    T_TRUE(tts_number_parse_millionths("10", 2, 10, &out) && out == 10000000);
+    out = 7;
+    static const char *const bad[] = {"",   ".",  "1e3",   "1,5",   "-1", "+1",
+                                      " 1", "11", "10.01", "1.2.3", "0x1"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        T_TRUE(!tts_number_parse_millionths(bad[i], strlen(bad[i]), 10, &out) && out == 7);
+}

@@ -37,21 +37,6 @@ T_TEST(a_limit_is_a_pool_and_a_share)
     T_EQ(tts_poollimits_take(&limits, "L1=1%", NULL), TTS_E_RANGE);
 }
 
-T_TEST(decimal_numbers_are_read_in_millionths)
-{
-    uint64_t out = 7;
-    T_TRUE(tts_millionths_parse("0.5", 3, 10, &out) && out == 500000);
-    T_TRUE(tts_millionths_parse(".25", 3, 10, &out) && out == 250000);
-    T_TRUE(tts_millionths_parse("3.", 2, 10, &out) && out == 3000000);
-    T_TRUE(tts_millionths_parse("0.12345678", 10, 10, &out) && out == 123456);
-    T_TRUE(tts_millionths_parse("10", 2, 10, &out) && out == 10000000);
-    out = 7;
-    static const char *const bad[] = {"",   ".",  "1e3",   "1,5",   "-1", "+1",
-                                      " 1", "11", "10.01", "1.2.3", "0x1"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
-        T_TRUE(!tts_millionths_parse(bad[i], strlen(bad[i]), 10, &out) && out == 7);
-}
-
 T_TEST(a_pool_above_its_limit_is_named_with_its_device_and_main_process)
 {
     struct tts_liveframe frame;
