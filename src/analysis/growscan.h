@@ -1,16 +1,21 @@
 /* growscan.h: finds pools that grow (growth.h) in a file of events or samples. The bytes of
  * each pool of each device are sampled by the times of the file. Samples count for a device
- * without events about buffers. A file without times has no answer.
+ * without events about buffers: with the first such event, its growths are dropped. A file
+ * without times has no answer.
  *
  * Plain data that begins as zeros and a rule. One thread at a time. Cost: constant for each
- * item, and a search among the devices. At most TTS_GROWSCAN_DEVICES devices are followed. */
+ * item, and a search among the devices. The first TTS_GROWSCAN_DEVICES devices are followed. */
 #pragma once
 
 #include "analysis/growth.h"
 #include "model/fold.h"
 #include "model/item.h"
 
-enum { TTS_GROWSCAN_DEVICES = 32, TTS_GROWSCAN_FOUND_MAX = 64 };
+enum {
+    TTS_GROWSCAN_DEVICES = 32,
+    TTS_GROWSCAN_LEFT_OUT_MAX = 1024, /* devices that are counted beyond these */
+    TTS_GROWSCAN_FOUND_MAX = 64,
+};
 
 /* A time in which a pool grew. */
 struct tts_growfound {
@@ -26,7 +31,8 @@ struct tts_growfound {
 struct tts_growfounds {
     struct tts_growfound list[TTS_GROWSCAN_FOUND_MAX]; /* in the order of their begin */
     size_t count;
-    uint64_t unlisted, devices_left_out;
+    uint64_t unlisted;
+    size_t devices_left_out; /* TTS_GROWSCAN_LEFT_OUT_MAX: or more */
     bool has_times;
 };
 
@@ -43,9 +49,11 @@ struct tts_growscan {
     struct {
         uint32_t id;
         bool has_events;
+        uint64_t unlisted; /* its share of found.unlisted */
         struct tts_growpool pools[TTS_POOLS];
     } devices[TTS_GROWSCAN_DEVICES];
     size_t device_count, last;
+    uint32_t left_out[TTS_GROWSCAN_LEFT_OUT_MAX]; /* ids of found.devices_left_out devices */
     struct tts_growfounds found;
 };
 

@@ -85,22 +85,62 @@ T_TEST(buffers_that_lived_before_the_file_are_no_growth)
     T_TRUE(scan.found.has_times);
 }
 
-T_TEST(samples_count_for_a_device_without_events)
+/* Five samples of a pool of 100 MB that grows by 1 MB every 5 seconds. */
+static void sample_growth(struct tts_growscan *scan, uint32_t device, enum tts_pool pool)
 {
-    struct tts_growscan scan = begin_scan();
     struct tts_change none = {0};
     struct tts_sample sample = {0};
     struct tts_item item = {
-        .kind = TTS_ITEM_SAMPLE, .device = 1, .has_time = true, .sample = &sample};
+        .kind = TTS_ITEM_SAMPLE, .device = device, .has_time = true, .sample = &sample};
     for (uint64_t i = 0; i < 5; i++) {
-        tts_sample_set(&sample, tts_sample_number(TTS_SAMPLE_ALLOCATED, TTS_POOL_L1), i * MB);
-        tts_sample_set(&sample, tts_sample_number(TTS_SAMPLE_TOTAL, TTS_POOL_L1), 100 * MB);
+        tts_sample_set(&sample, tts_sample_number(TTS_SAMPLE_ALLOCATED, pool), i * MB);
+        tts_sample_set(&sample, tts_sample_number(TTS_SAMPLE_TOTAL, pool), 100 * MB);
         item.time_ns = 5 * i * SECOND;
-        tts_growscan_item(&scan, &item, &none);
+        tts_growscan_item(scan, &item, &none);
     }
+}
+
+T_TEST(samples_count_for_a_device_without_events)
+{
+    struct tts_growscan scan = begin_scan();
+    sample_growth(&scan, 1, TTS_POOL_L1);
     T_EQ(scan.found.count, 1);
     T_TRUE(scan.found.list[0].device == 1 && scan.found.list[0].pool == TTS_POOL_L1);
     T_TRUE(scan.found.list[0].total_known && scan.found.list[0].total_bytes == 100 * MB);
+}
+
+T_TEST(growths_of_samples_are_dropped_and_totals_are_kept_when_events_begin)
+{
+    struct tts_growscan scan = begin_scan();
+    sample_growth(&scan, 3, TTS_POOL_DRAM); /* device 3 gets events */
+    sample_growth(&scan, 1, TTS_POOL_L1);
+    sample_growth(&scan, 3, TTS_POOL_TRACE);
+    T_EQ(scan.found.count, 3);
+    for (uint64_t i = 6; i < 9; i++)
+        change_at(&scan, 5 * i, (int64_t)MB);
+    end_at(&scan, 40);
+    T_EQ(scan.found.count, 2);
+    const struct tts_growfound *sampled = &scan.found.list[0], *found = &scan.found.list[1];
+    T_TRUE(sampled->device == 1 && sampled->pool == TTS_POOL_L1 && sampled->is_withdrawn);
+    T_TRUE(found->device == 3 && found->pool == TTS_POOL_DRAM && !found->is_withdrawn);
+    T_EQ(found->growth.from_ns, 1000 + 30 * SECOND);
+    T_TRUE(found->total_known && found->total_bytes == 100 * MB);
+}
+
+T_TEST(growths_of_samples_beyond_the_limit_do_not_count_when_events_begin)
+{
+    struct tts_growscan scan = begin_scan();
+    for (uint64_t i = 0; i < TTS_GROWSCAN_FOUND_MAX; i++)
+        for (uint64_t j = 0; j < 4; j++)
+            change_at(&scan, 1000 * i + 5 * j, (int64_t)MB);
+    sample_growth(&scan, 1, TTS_POOL_L1);
+    T_EQ(scan.found.unlisted, 1);
+    struct tts_item item = {.kind = TTS_ITEM_EVENT, .has_time = true, .time_ns = SECOND};
+    struct tts_change change = {.has_come = true};
+    change.came = (struct tts_live){.pool = TTS_POOL_L1, .device = 1, .size_bytes = MB};
+    tts_growscan_item(&scan, &item, &change);
+    T_EQ(scan.found.unlisted, 0);
+    T_EQ(scan.found.count, TTS_GROWSCAN_FOUND_MAX);
 }
 
 T_TEST(more_devices_and_growths_than_the_limits_are_counted)
@@ -109,11 +149,11 @@ T_TEST(more_devices_and_growths_than_the_limits_are_counted)
     struct tts_item item = {.kind = TTS_ITEM_EVENT, .has_time = true};
     struct tts_change change = {.has_come = true};
     change.came = (struct tts_live){.pool = TTS_POOL_DRAM, .size_bytes = 1};
-    for (uint32_t i = 0; i <= TTS_GROWSCAN_DEVICES; i++) {
-        change.came.device = i;
+    for (uint32_t i = 0; i < 3 * (TTS_GROWSCAN_DEVICES + 2); i++) { /* each device 3 times */
+        change.came.device = i % (TTS_GROWSCAN_DEVICES + 2);
         tts_growscan_item(&scan, &item, &change);
     }
-    T_EQ(scan.found.devices_left_out, 1);
+    T_EQ(scan.found.devices_left_out, 2);
     scan = begin_scan();
     for (uint64_t i = 0; i < TTS_GROWSCAN_FOUND_MAX + 2; i++)
         for (uint64_t j = 0; j < 4; j++)
