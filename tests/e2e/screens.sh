@@ -108,6 +108,10 @@ make_inputs() {
         echo wait 10000
         for id in {5..8}; do echo "alloc 0 1 $id 1048576 2048 0"; echo wait 5000; done
         echo "free 0 0 1"; } | "$make" growing.tts story || return
+    # More devices than are judged for growing pools. The last one grows.
+    { for id in {0..33}; do echo "alloc $id 0 $((id + 1)) 1048576 2048 0"; done
+        for id in {35..37}; do echo wait 5000; echo "alloc 33 0 $id 1048576 2048 0"; done
+        echo wait 5000; echo "free 0 0 1"; } | "$make" many.tts story || return
     # The order of the runtime: the trace buffer is placed at the end of the capture.
     "$make" trace.tts story <<-'STORY' || return
 		alloc 0 0 1 1048576 2048 0

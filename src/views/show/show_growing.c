@@ -49,22 +49,39 @@ static size_t count_present_growths(const struct tts_growfounds *growing)
     return count;
 }
 
+/* Writes "3 devices were not judged". */
+static void put_growing_left_out(const struct tts_growfounds *growing, FILE *out)
+{
+    size_t count = growing->devices_left_out;
+    fprintf(out, "%s%zu device%s not judged",
+            count == TTS_GROWSCAN_LEFT_OUT_MAX ? "at least " : "", count,
+            count == 1 ? " was" : "s were");
+}
+
 void tts_showgrowing_headline(const struct tts_show_facts *show, FILE *out)
 {
     const struct tts_growfounds *growing = &show->sum->growing;
     size_t now = count_present_growths(growing);
     uint64_t past = growing->count - now;
-    if (!growing->has_times)
+    if (!growing->has_times) {
         fputs("growing pools: unknown (the file has no times)", out);
-    else if (now > 0)
+        return;
+    }
+    if (now > 0)
         fprintf(out, "%zu pool%s still growing at the end", now, now == 1 ? " was" : "s were");
     else if (past > 0)
         fprintf(out,
                 "no pool was growing at the end; one grew, then levelled off or shrank, "
                 "%" PRIu64 " time%s",
                 past, tts_say_plural(past));
+    else if (growing->devices_left_out > 0)
+        fprintf(out, "no pool of the first %d devices was growing", TTS_GROWSCAN_DEVICES);
     else
         fputs("no pool was growing", out);
+    if (growing->devices_left_out > 0) {
+        fputs("; ", out);
+        put_growing_left_out(growing, out);
+    }
 }
 
 static void put_growing_row(const struct tts_show_facts *show,
@@ -95,8 +112,11 @@ void tts_showgrowing_text(const struct tts_show_facts *show, FILE *out)
         put_growing_row(show, &growing->list[i], out);
     if (growing->unlisted > 0)
         fprintf(out, "  and %" PRIu64 " more\n", growing->unlisted);
-    if (growing->devices_left_out > 0)
-        fputs("  some devices were not judged, because there are too many\n", out);
+    if (growing->devices_left_out > 0) {
+        fputs("  ", out);
+        put_growing_left_out(growing, out);
+        fprintf(out, ", because the limit is %d devices\n", TTS_GROWSCAN_DEVICES);
+    }
     fputc('\n', out);
 }
 
@@ -130,6 +150,7 @@ void tts_showgrowing_json(const struct tts_show_facts *show, struct tts_json *js
     if (!show->has_growing || !growing->has_times) {
         tts_json_null(json, "growing");
         tts_json_null(json, "growing_not_listed");
+        tts_json_null(json, "growing_devices_not_judged");
         return;
     }
     tts_json_array(json, "growing");
@@ -137,4 +158,5 @@ void tts_showgrowing_json(const struct tts_show_facts *show, struct tts_json *js
         put_json_growfound(show, &growing->list[i], json);
     tts_json_array_end(json);
     tts_json_number(json, "growing_not_listed", growing->unlisted);
+    tts_json_number(json, "growing_devices_not_judged", growing->devices_left_out);
 }
