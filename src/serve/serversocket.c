@@ -1,6 +1,7 @@
 #include "serve/serversocket.h"
 
 #include "base/error.h"
+#include "base/number.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,24 +107,54 @@ static enum tts_status clear_path(const struct sockaddr_un *address, struct tts_
     return refuse_path(err, TTS_E_IO, errno, path);
 }
 
+/* Sets the mode of a file through a descriptor of its path. fchmod() refuses such a descriptor,
+ * and chmod() with the path would follow a link that replaced the file. Returns 0 or an errno
+ * value. */
+static int set_path_mode(int fd, mode_t mode)
+{
+    char name[sizeof "/proc/self/fd/" + TTS_NUMBER_MAX];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    return chmod(name, mode) == 0 ? 0 : errno;
+}
+
+/* Notes which file the socket is, and sets its mode. In a directory of others, another file can
+ * have replaced the socket. Returns 0 or an errno value. */
+static int adopt_socket_file(struct tts_serversocket *socket_at, mode_t mode)
+{
+    const char *path = socket_at->address.sun_path;
+    struct stat info, opened;
+    if (lstat(path, &info) != 0)
+        return errno;
+    if (!S_ISSOCK(info.st_mode) || info.st_uid != geteuid())
+        return EEXIST;
+    socket_at->file_device = info.st_dev;
+    socket_at->file_inode = info.st_ino;
+    if ((info.st_mode & 0777) == mode)
+        return 0;
+    int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    bool is_same =
+        fstat(fd, &opened) == 0 && opened.st_dev == info.st_dev && opened.st_ino == info.st_ino;
+    int reason = is_same ? set_path_mode(fd, mode) : EEXIST;
+    close(fd);
+    return reason;
+}
+
 /* Returns 0 or an errno value. */
 static int listen_at(struct tts_serversocket *socket_at, bool allows_others)
 {
     const struct sockaddr_un *address = &socket_at->address;
-    struct stat info;
     socket_at->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     /* The mode of the socket limits the mode of its file, so that no other user can connect
-     * before a chmod(). */
+     * before the mode of the file is set. */
     if (socket_at->fd < 0 || fchmod(socket_at->fd, 0600) != 0 ||
         bind(socket_at->fd, (const struct sockaddr *)address, sizeof *address) != 0)
         return errno;
-    if (lstat(address->sun_path, &info) != 0 ||
-        chmod(address->sun_path, allows_others ? 0666 : 0600) != 0 ||
-        listen(socket_at->fd, BACKLOG) != 0)
-        return errno;
-    socket_at->file_device = info.st_dev;
-    socket_at->file_inode = info.st_ino;
-    return 0;
+    int reason = adopt_socket_file(socket_at, allows_others ? 0666 : 0600);
+    if (reason != 0)
+        return reason;
+    return listen(socket_at->fd, BACKLOG) == 0 ? 0 : errno;
 }
 
 enum tts_status tts_serversocket_open(const char *path, bool allows_others,

@@ -11,6 +11,33 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* The linker puts these in the place of bind() and listen(), so that a test can act between the
+ * steps of an open (tests/CMakeLists.txt). */
+int __real_bind(int fd, const struct sockaddr *address, socklen_t len);
+int __real_listen(int fd, int backlog);
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len);
+int __wrap_listen(int fd, int backlog);
+
+static const char *link_target; /* the next socket is replaced by a link to this file */
+static bool listen_fails;
+
+int __wrap_bind(int fd, const struct sockaddr *address, socklen_t len)
+{
+    int result = __real_bind(fd, address, len);
+    const char *path = ((const struct sockaddr_un *)(const void *)address)->sun_path;
+    if (result == 0 && link_target && (unlink(path) != 0 || symlink(link_target, path) != 0))
+        return -1;
+    return result;
+}
+
+int __wrap_listen(int fd, int backlog)
+{
+    if (!listen_fails)
+        return __real_listen(fd, backlog);
+    errno = EADDRINUSE;
+    return -1;
+}
+
 static int connect_to(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -176,6 +203,32 @@ T_TEST(a_socket_that_replaced_the_own_one_is_kept)
     path = t_file("replaced", "text", 4);
     tts_serversocket_close(&server);
     T_EQ(access(path, F_OK), 0);
+}
+
+T_TEST(a_server_that_cannot_listen_leaves_no_file)
+{
+    struct tts_serversocket server;
+    struct tts_error err;
+    const char *path = t_scratch("failed");
+    listen_fails = true;
+    T_EQ(tts_serversocket_open(path, false, &server, &err), TTS_E_IO);
+    listen_fails = false;
+    T_EQ(err.sys_errno, EADDRINUSE);
+    T_EQ(access(path, F_OK), -1);
+}
+
+/* In a directory of others, a link can replace the socket before its mode is set. */
+T_TEST(a_link_that_replaced_the_own_socket_is_not_followed)
+{
+    struct tts_serversocket server;
+    struct stat info;
+    const char *path = t_scratch("linked"), *target = t_file("target", "text", 4);
+    T_EQ(chmod(target, 0600), 0);
+    link_target = target;
+    T_EQ(tts_serversocket_open(path, true, &server, NULL), TTS_E_IO);
+    link_target = NULL;
+    T_EQ(mode_of(target), 0600);
+    T_TRUE(lstat(path, &info) == 0 && S_ISLNK(info.st_mode));
 }
 
 T_TEST(a_path_that_is_too_long_or_in_no_directory_is_refused)
