@@ -237,7 +237,10 @@ static void wait_for_first_host(struct tts_server *server)
 static enum tts_status open_parts(struct tts_server *server, struct tts_error *err)
 {
     const struct tts_server_config *config = &server->config;
-    enum tts_status status = tts_clientidentity_own(&server->own, err);
+    /* A path that is in use is refused at once, without a wait for the host. */
+    enum tts_status status = tts_serversocket_check(config->socket_path, err);
+    if (status == TTS_OK)
+        status = tts_clientidentity_own(&server->own, err);
     if (status == TTS_OK)
         status = take_signals(server, err);
     server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);

@@ -81,12 +81,14 @@ static int try_path(const struct sockaddr_un *address)
     return reason;
 }
 
-/* Looks for a server at the path, of any kind. Removes the socket of a server that has ended.
- */
-static enum tts_status clear_path(const struct sockaddr_un *address, struct tts_error *err)
+/* Looks for a server at the path, of any kind. Sets *is_dead if a server that has ended left a
+ * socket of *owner there. */
+static enum tts_status look_at_path(const struct sockaddr_un *address, bool *is_dead,
+                                    uid_t *owner, struct tts_error *err)
 {
     const char *path = address->sun_path;
     struct stat info;
+    *is_dead = false;
     if (lstat(path, &info) != 0)
         return errno == ENOENT ? TTS_OK : refuse_path(err, TTS_E_IO, errno, path);
     if (!S_ISSOCK(info.st_mode))
@@ -100,10 +102,22 @@ static enum tts_status clear_path(const struct sockaddr_un *address, struct tts_
         return refuse_foreign(err, path, info.st_uid, false);
     if (reason != ECONNREFUSED && reason != ENOENT)
         return refuse_path(err, TTS_E_IO, reason, path);
-    if (reason == ENOENT || unlink(path) == 0 || errno == ENOENT)
-        return TTS_OK;
-    if ((errno == EPERM || errno == EACCES) && info.st_uid != geteuid())
-        return refuse_foreign(err, path, info.st_uid, true);
+    *is_dead = reason == ECONNREFUSED;
+    *owner = info.st_uid;
+    return TTS_OK;
+}
+
+/* Makes room for a socket at the path: removes the socket of a server that has ended. */
+static enum tts_status clear_path(const struct sockaddr_un *address, struct tts_error *err)
+{
+    const char *path = address->sun_path;
+    bool is_dead;
+    uid_t owner;
+    enum tts_status status = look_at_path(address, &is_dead, &owner, err);
+    if (status != TTS_OK || !is_dead || unlink(path) == 0 || errno == ENOENT)
+        return status;
+    if ((errno == EPERM || errno == EACCES) && owner != geteuid())
+        return refuse_foreign(err, path, owner, true);
     return refuse_path(err, TTS_E_IO, errno, path);
 }
 
@@ -157,19 +171,38 @@ static int listen_at(struct tts_serversocket *socket_at, bool allows_others)
     return listen(socket_at->fd, BACKLOG) == 0 ? 0 : errno;
 }
 
-enum tts_status tts_serversocket_open(const char *path, bool allows_others,
-                                      struct tts_serversocket *out, struct tts_error *err)
+static enum tts_status make_address(const char *path, struct sockaddr_un *out,
+                                    struct tts_error *err)
 {
-    struct tts_serversocket made = {.fd = -1, .address.sun_family = AF_UNIX};
     size_t len = strlen(path);
-    if (len == 0 || len >= sizeof made.address.sun_path)
+    *out = (struct sockaddr_un){.sun_family = AF_UNIX};
+    if (len == 0 || len >= sizeof out->sun_path)
         return tts_error_set(
             err, TTS_E_RANGE,
             "cannot listen at '%.80s': the path of a socket has 1 to %zu bytes", path,
-            sizeof made.address.sun_path - 1);
-    memcpy(made.address.sun_path, path, len + 1);
+            sizeof out->sun_path - 1);
+    memcpy(out->sun_path, path, len + 1);
+    return TTS_OK;
+}
+
+enum tts_status tts_serversocket_check(const char *path, struct tts_error *err)
+{
+    struct sockaddr_un address;
+    bool is_dead;
+    uid_t owner;
+    enum tts_status status = make_address(path, &address, err);
+    return status == TTS_OK ? look_at_path(&address, &is_dead, &owner, err) : status;
+}
+
+enum tts_status tts_serversocket_open(const char *path, bool allows_others,
+                                      struct tts_serversocket *out, struct tts_error *err)
+{
+    struct tts_serversocket made = {.fd = -1};
+    enum tts_status status = make_address(path, &made.address, err);
+    if (status != TTS_OK)
+        return status;
     int lock_fd = lock_directory(path);
-    enum tts_status status = clear_path(&made.address, err);
+    status = clear_path(&made.address, err);
     if (status == TTS_OK) {
         int reason = listen_at(&made, allows_others);
         status = reason == 0 ? TTS_OK : refuse_path(err, TTS_E_IO, reason, path);

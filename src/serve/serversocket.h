@@ -29,6 +29,9 @@ struct tts_serversocket {
 TTS_NODISCARD enum tts_status tts_serversocket_open(const char *path, bool allows_others,
                                                     struct tts_serversocket *out,
                                                     struct tts_error *err);
+/* Returns the status with which an open would refuse the path now, as far as the open can know
+ * before it changes anything. */
+TTS_NODISCARD enum tts_status tts_serversocket_check(const char *path, struct tts_error *err);
 /* Stops listening and removes the socket, unless another file has its name now. */
 void tts_serversocket_close(struct tts_serversocket *socket);
 /* Returns a new connection, or -1 and errno. */
