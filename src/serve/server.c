@@ -63,6 +63,7 @@ struct tts_server {
     sigset_t mask_before;
     struct sigaction pipe_before;
     uint64_t begin_ns, other_events;
+    uint64_t ends_at_pause; /* tts_serveringest_ends() when the listening was paused */
     uint64_t host_read_ns, host_due_ns, statistics_due_ns, publish_due_ns; /* monotonic */
     char directory[TTS_CLIENTWRITER_PATH_MAX];
 };
@@ -337,6 +338,7 @@ static void pause_listening(struct tts_server *server, int reason)
 {
     struct tts_error err;
     set_listening(server, false);
+    server->ends_at_pause = tts_serveringest_ends(server->ingest);
     if (server->has_warned)
         return;
     server->has_warned = true;
@@ -385,6 +387,8 @@ static size_t serve_events(struct tts_server *server, const struct epoll_event *
             server->host_due_ns = 0;
         }
     }
+    if (tts_serveringest_ends(server->ingest) != server->ends_at_pause)
+        set_listening(server, true); /* there is room again */
     return bytes;
 }
 
@@ -403,7 +407,7 @@ static int serve_timers(struct tts_server *server)
     uint64_t now_ns = tts_clock_ns();
     if (now_ns >= next_host_ns(server)) {
         begin_host(server);
-        set_listening(server, true); /* there may be room again */
+        set_listening(server, true); /* other programs may have made room */
     }
     if (now_ns >= server->statistics_due_ns) {
         print_server_state(server, TTS_SERVERPRINT_STATISTICS);

@@ -56,6 +56,7 @@ struct tts_serveringest {
     size_t sender_count, sender_capacity;
     struct connection *current; /* whose frames are taken */
     uint64_t serials, skipped_bytes;
+    uint64_t ends; /* of connections and processes */
     uint64_t now_ns;
     uint64_t regions_due_ns; /* when lacking regions are tried again; 0: none is lacking */
     bool has_noted;          /* that regions are lacking */
@@ -92,6 +93,7 @@ static void release_sender(struct tts_serveringest *ingest, uint32_t place)
         tts_clientwriter_close(&sender->region, true, false);
     ingest->alloc->free(ingest->alloc->ctx, sender, sizeof *sender);
     ingest->senders[place] = NULL;
+    ingest->ends++;
 }
 
 static void forget_sender(struct connection *connection, uint32_t place)
@@ -284,6 +286,7 @@ static void free_connection(struct tts_serveringest *ingest, uint32_t idx)
     alloc->free(alloc->ctx, connection, sizeof *connection);
     ingest->connections[idx] = NULL;
     ingest->open_count--;
+    ingest->ends++;
 }
 
 /* Closes a connection after its peer has, and ends the processes that have no other. */
@@ -534,6 +537,11 @@ uint64_t tts_serveringest_counts(const struct tts_serveringest *ingest, uint64_t
         if (ingest->connections[i])
             *skipped += ingest->connections[i]->client.stream.skipped_bytes;
     return ingest->open_count;
+}
+
+uint64_t tts_serveringest_ends(const struct tts_serveringest *ingest)
+{
+    return ingest->ends;
 }
 
 /* Leaves everything but the connections to the process that this one was forked from. */

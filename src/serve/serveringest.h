@@ -65,6 +65,10 @@ bool tts_serveringest_is_sender(void *ctx, uint32_t pid);
 /* Returns the number of connections, and adds the bytes that were no frames to *skipped. */
 uint64_t tts_serveringest_counts(const struct tts_serveringest *ingest, uint64_t *skipped);
 
+/* Returns how many connections and processes have ended. Each end makes room for another
+ * connection. */
+uint64_t tts_serveringest_ends(const struct tts_serveringest *ingest);
+
 /* For the end of the server: receives and drops the bytes of all connections until all peers
  * have closed. Call this in a process that does nothing else. */
 void tts_serveringest_drain(struct tts_serveringest *ingest);
