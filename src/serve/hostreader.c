@@ -17,7 +17,7 @@
 
 struct tts_hostreader {
     const struct tts_alloc *alloc;
-    struct tts_livehost *live; /* only the thread uses it */
+    struct tts_livehost *live; /* only the thread uses it; the caller stops it */
     struct tts_hostreading readings[2];
     int front;    /* the reading of the caller; the thread fills the other. Changes only while
                    * the thread waits */
@@ -132,6 +132,7 @@ void tts_hostreader_close(struct tts_hostreader *reader)
     if (!reader)
         return;
     pthread_mutex_lock(&reader->lock);
+    tts_livehost_stop(reader->live);
     reader->must_end = true;
     pthread_cond_broadcast(&reader->changed);
     pthread_mutex_unlock(&reader->lock);

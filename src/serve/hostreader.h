@@ -24,7 +24,7 @@ TTS_NODISCARD enum tts_status tts_hostreader_open(const char *root,
                                                   const struct tts_alloc *alloc,
                                                   struct tts_hostreader **out,
                                                   struct tts_error *err);
-/* Waits until a read has ended. NULL is allowed. */
+/* Stops a read that is under way, and waits until it has ended. NULL is allowed. */
 void tts_hostreader_close(struct tts_hostreader *reader);
 
 /* Begins a read. Returns false if a read is under way, or was not taken. */

@@ -523,6 +523,11 @@ enum tts_status tts_inspector_read(struct tts_inspector *inspector, int proc_dir
     return TTS_OK;
 }
 
+bool tts_inspector_has_more(const struct tts_inspector *inspector)
+{
+    return !is_read_up(&inspector->buffers_file) || !is_read_up(&inspector->meshes_file);
+}
+
 void tts_inspector_fill(struct tts_inspector *inspector, struct tts_seenbuffers *out)
 {
     uint64_t clock_ns = 0;

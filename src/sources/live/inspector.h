@@ -31,6 +31,9 @@ TTS_NODISCARD enum tts_status tts_inspector_read(struct tts_inspector *inspector
                                                  const struct tts_seenprocess *process,
                                                  uint64_t now_ns, uint64_t max_bytes);
 
+/* Returns whether the logs have bytes that the last read left. */
+bool tts_inspector_has_more(const struct tts_inspector *inspector);
+
 /* Fills *out, except out->pid. Call after tts_inspector_read() returned TTS_OK. */
 void tts_inspector_fill(struct tts_inspector *inspector, struct tts_seenbuffers *out);
 

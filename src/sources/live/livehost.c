@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,8 @@ enum {
  * read may read more, because it may be the only read. */
 #define FIRST_LOG_BYTES (UINT64_C(512) << 20)
 #define LATER_LOG_BYTES (UINT64_C(32) << 20)
+/* A log is read in pieces, so that a read can be stopped. */
+#define LOG_PIECE_BYTES (UINT64_C(1) << 20)
 
 /* The logs of one process. */
 struct process_log {
@@ -44,6 +47,7 @@ struct process_log {
 
 struct tts_livehost {
     const struct tts_alloc *alloc;
+    atomic_bool is_stopped;
     struct tts_livechips chips;
     struct tts_liveprocs *procs;
     struct tts_regionstore regions;
@@ -123,12 +127,39 @@ void tts_livehost_close(struct tts_livehost *host)
     alloc->free(alloc->ctx, host, sizeof *host + host->root_len + 1);
 }
 
+/* --- stop ------------------------------------------------------------------------------- */
+
+void tts_livehost_stop(struct tts_livehost *host)
+{
+    atomic_store_explicit(&host->is_stopped, true, memory_order_relaxed);
+}
+
+static bool is_host_stopped(const struct tts_livehost *host)
+{
+    return atomic_load_explicit(&host->is_stopped, memory_order_relaxed);
+}
+
+/* Returns TTS_E_IO if the read is stopped, otherwise TTS_OK. */
+static enum tts_status check_host_stop(const struct tts_livehost *host, struct tts_error *err)
+{
+    if (!is_host_stopped(host))
+        return TTS_OK;
+    return tts_error_set(err, TTS_E_IO, "the read of the host was stopped");
+}
+
 /* --- processes -------------------------------------------------------------------------- */
 
 static size_t count_kept_holders(const struct tts_seenchip *chip)
 {
     return chip->holder_count < TTS_HOSTVIEW_HOLDERS_MAX ? chip->holder_count
                                                          : TTS_HOSTVIEW_HOLDERS_MAX;
+}
+
+static enum tts_status add_host_process(struct tts_livehost *host, uint32_t pid,
+                                        struct tts_hostview *view, struct tts_error *err)
+{
+    enum tts_status status = check_host_stop(host, err);
+    return status == TTS_OK ? tts_liveprocs_add(host->procs, pid, view, err) : status;
 }
 
 /* Adds the holders of the chips before other processes, so that the files of the holders are
@@ -139,13 +170,12 @@ static enum tts_status add_live_holders(struct tts_livehost *host, struct tts_ho
     enum tts_status status = TTS_OK;
     for (size_t i = 0; status == TTS_OK && i < view->chip_count; i++)
         for (size_t k = 0; status == TTS_OK && k < count_kept_holders(&view->chips[i]); k++)
-            status = tts_liveprocs_add(host->procs, view->chips[i].holders[k], view, err);
+            status = add_host_process(host, view->chips[i].holders[k], view, err);
     for (size_t i = 0; i < view->process_count; i++)
         view->processes[i].is_holder = true;
     for (size_t i = 0; status == TTS_OK && i < view->chip_count; i++)
         if (view->chips[i].lock_known)
-            status =
-                tts_liveprocs_add(host->procs, (uint32_t)view->chips[i].lock_pid, view, err);
+            status = add_host_process(host, (uint32_t)view->chips[i].lock_pid, view, err);
     return status;
 }
 
@@ -158,7 +188,7 @@ static enum tts_status add_registered(struct tts_livehost *host, struct tts_host
     for (size_t i = 0; i < view->region_count; i++) {
         const struct tts_seenregion *region = &view->regions[i];
         for (size_t k = 0; status == TTS_OK && k < region->slot_count; k++)
-            status = tts_liveprocs_add(host->procs, (uint32_t)region->slots[k].pid, view, err);
+            status = add_host_process(host, (uint32_t)region->slots[k].pid, view, err);
     }
     return status;
 }
@@ -224,7 +254,9 @@ static enum tts_status add_private_regions(struct tts_livehost *host, struct tts
             continue;
         if (host->private_count < DIRECTORIES_MAX && !is_foreign_shm(host, device, inode))
             host->privates[host->private_count++] = process->pid;
-        status = tts_regions_read(view, host->root, process->pid, &host->regions, err);
+        status = check_host_stop(host, err);
+        if (status == TTS_OK)
+            status = tts_regions_read(view, host->root, process->pid, &host->regions, err);
     }
     return status;
 }
@@ -306,6 +338,21 @@ static bool is_log_of_other(const struct tts_livehost *host, const struct proces
     return false;
 }
 
+/* Reads at most `max_bytes` of the logs of a process. */
+static void read_process_log(const struct tts_livehost *host, struct process_log *log,
+                             const struct tts_hostview *view, uint64_t max_bytes)
+{
+    const struct tts_seenprocess *process = tts_hostview_process(view, log->pid);
+    int dir = tts_liveprocs_dir(host->procs, log->pid);
+    log->is_found = true;
+    for (uint64_t left = max_bytes; left > 0 && log->is_found && !is_host_stopped(host);) {
+        uint64_t piece = left < LOG_PIECE_BYTES ? left : LOG_PIECE_BYTES;
+        log->is_found =
+            tts_inspector_read(log->inspector, dir, process, view->time_ns, piece) == TTS_OK;
+        left = log->is_found && tts_inspector_has_more(log->inspector) ? left - piece : 0;
+    }
+}
+
 static void read_process_logs(struct tts_livehost *host, struct tts_hostview *view)
 {
     size_t wanted = 0;
@@ -325,9 +372,7 @@ static void read_process_logs(struct tts_livehost *host, struct tts_hostview *vi
     for (size_t i = 0; i < host->log_count; i++) {
         struct process_log *log = &host->logs[i];
         const struct tts_seenprocess *process = tts_hostview_process(view, log->pid);
-        log->is_found =
-            tts_inspector_read(log->inspector, tts_liveprocs_dir(host->procs, log->pid),
-                               process, view->time_ns, budget / wanted) == TTS_OK;
+        read_process_log(host, log, view, budget / wanted);
         view->processes[process - view->processes].has_unsure_log =
             !log->is_found && tts_inspector_is_unsure(log->inspector);
     }
@@ -337,7 +382,8 @@ static enum tts_status add_process_logs(struct tts_livehost *host, struct tts_ho
                                         struct tts_error *err)
 {
     read_process_logs(host, view);
-    for (size_t i = 0; i < host->log_count; i++) {
+    enum tts_status status = check_host_stop(host, err);
+    for (size_t i = 0; status == TTS_OK && i < host->log_count; i++) {
         const struct process_log *log = &host->logs[i];
         if (!log->is_found || is_log_of_other(host, log))
             continue;
@@ -349,7 +395,7 @@ static enum tts_status add_process_logs(struct tts_livehost *host, struct tts_ho
     }
     if (view->buffers_count > 0)
         qsort(view->buffers, view->buffers_count, sizeof *view->buffers, compare_log_pids);
-    return TTS_OK;
+    return status;
 }
 
 /* --- read ------------------------------------------------------------------------------- */
@@ -380,6 +426,8 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
     tts_regionstore_begin(&host->regions, host->alloc);
     enum tts_status status = tts_livechips_read(&host->chips, view, err);
     if (status == TTS_OK)
+        status = check_host_stop(host, err);
+    if (status == TTS_OK)
         status = tts_regions_read(view, host->root, 0, &host->regions, err);
     /* An old driver does not list the holders of its chips. */
     for (size_t i = 0; i < view->chip_count; i++)
@@ -391,12 +439,16 @@ enum tts_status tts_livehost_read(struct tts_livehost *host, struct tts_hostview
     if (status == TTS_OK)
         status = add_private_regions(host, view, err);
     if (status == TTS_OK)
+        status = check_host_stop(host, err);
+    if (status == TTS_OK)
         status = tts_clientstore_read_all(host->clients, host->privates, host->private_count,
                                           view, err);
     /* A process that the driver does not list may have inherited an open node. */
     tts_liveprocs_want_nodes(host->procs);
     if (status == TTS_OK)
         status = add_registered(host, view, err);
+    if (status == TTS_OK)
+        status = check_host_stop(host, err);
     if (status == TTS_OK)
         status = tts_clientlife_add(&host->life, host->alloc, host->procs, view, err);
     tts_hostview_sort_processes(view);

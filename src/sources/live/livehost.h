@@ -5,7 +5,8 @@
  * Reads files below /dev/shm, /proc and /sys only. Opens no device node, writes nothing and
  * starts nothing.
  *
- * Ownership: the caller owns the object, and closes it. Threads: one thread at a time.
+ * Ownership: the caller owns the object, and closes it. Threads: one thread at a time, except
+ * tts_livehost_stop().
  * Cost: the first read lists everything; later reads use kept descriptors and read what may
  * have changed. Memory is bounded by the limits of model/live/hostview.h. */
 #pragma once
@@ -26,10 +27,15 @@ void tts_livehost_close(struct tts_livehost *host); /* NULL is allowed */
 void tts_livehost_leave_out_served(struct tts_livehost *host);
 
 /* Reads the host once into *view, which is reset first. A source that is missing or cannot be
- * read is not an error: its facts stay unknown. Returns TTS_OK, or TTS_E_NOMEM with an empty
- * *view. */
+ * read is not an error: its facts stay unknown. Returns TTS_OK, or with an empty *view
+ * TTS_E_NOMEM, or TTS_E_IO if the read was stopped. */
 TTS_NODISCARD enum tts_status
 tts_livehost_read(struct tts_livehost *host, struct tts_hostview *view, struct tts_error *err);
+
+/* Makes a read that is under way end soon, with TTS_E_IO and an empty *view, and each later
+ * read at once. Any thread may call this. A call of the system that blocks is not interrupted.
+ */
+void tts_livehost_stop(struct tts_livehost *host);
 
 /* Calls `visit` for each live buffer that program `client` of the last read lists: `client` is
  * an index in `clients` of the host view. Returns as tts_clientstore_buffers() does. */

@@ -1,57 +1,38 @@
-#include "base/heap.h"
 #include "base/ticks.h"
 #include "harness/host.h"
-#include "harness/t.h"
+#include "harness/slow_heap.h"
 #include "serve/hostreader.h"
 
 #include <poll.h>
-#include <semaphore.h>
+#include <stdio.h>
 
 #define MS_NS (UINT64_C(1000) * 1000)
-enum { LONG_MS = 10000 };
-
-/* An allocator that keeps a read of the host from its end, or fails. Two threads use it. */
-struct slow_heap {
-    struct tts_alloc alloc;
-    bool is_slow, fails; /* atomic */
-    sem_t go;
+enum {
+    LONG_MS = 10000,
+    PROCESSES = 50,
+    STEP_CALLS = 8, /* of the step that a stopped read ends; a whole read has about 70 */
 };
 
-/* Waits if the heap is slow. Returns whether there is memory. */
-static bool wait_for_memory(struct slow_heap *heap)
-{
-    if (__atomic_exchange_n(&heap->is_slow, false, __ATOMIC_ACQ_REL))
-        sem_wait(&heap->go);
-    return !__atomic_load_n(&heap->fails, __ATOMIC_ACQUIRE);
-}
-
-static void *slow_alloc(void *ctx, size_t bytes)
-{
-    const struct tts_alloc *libc = tts_alloc_libc();
-    return wait_for_memory(ctx) ? libc->alloc(libc->ctx, bytes) : NULL;
-}
-
-static void *slow_resize(void *ctx, void *memory, size_t old_bytes, size_t bytes)
-{
-    const struct tts_alloc *libc = tts_alloc_libc();
-    return wait_for_memory(ctx) ? libc->resize(libc->ctx, memory, old_bytes, bytes) : NULL;
-}
-
-static void slow_free(void *ctx, void *memory, size_t bytes)
-{
-    const struct tts_alloc *libc = tts_alloc_libc();
-    (void)ctx;
-    libc->free(libc->ctx, memory, bytes);
-}
+/* The linker puts this in the place of pthread_join() (tests/CMakeLists.txt): a read that waits
+ * goes on when the end of its thread is waited for. */
+int __real_pthread_join(pthread_t thread, void **result);
+int __wrap_pthread_join(pthread_t thread, void **result);
 
 static struct slow_heap heap;
+static uint64_t calls_at_join;
+
+int __wrap_pthread_join(pthread_t thread, void **result)
+{
+    calls_at_join = slow_heap_calls(&heap);
+    sem_post(&heap.go);
+    return __real_pthread_join(thread, result);
+}
 
 /* Opens a reader for a host with one chip. */
 static struct tts_hostreader *open_reader(const char *name)
 {
     struct tts_hostreader *reader;
-    heap = (struct slow_heap){.alloc = {slow_alloc, slow_resize, slow_free, &heap}};
-    sem_init(&heap.go, 0, 0);
+    slow_heap_init(&heap);
     host_new_driver(name, "2.0.0");
     host_add_chip(0, "0x401e");
     T_EQ(tts_hostreader_open(host_root, &heap.alloc, &reader, NULL), TTS_OK);
@@ -78,7 +59,7 @@ T_TEST(nobody_waits_for_a_slow_read_and_the_last_reading_stays)
     T_TRUE(first && first->view.chip_count == 1 && first->frame.device_count == 1);
     T_TRUE(!tts_hostreader_is_busy(reader) && !is_ready(reader, 0));
     host_add_chip(1, "0x401e");
-    __atomic_store_n(&heap.is_slow, true, __ATOMIC_RELEASE);
+    slow_heap_make_slow(&heap);
     uint64_t begin_ns = tts_clock_ns();
     T_TRUE(tts_hostreader_begin(reader) && !tts_hostreader_begin(reader));
     T_TRUE(!tts_hostreader_take(reader, 0) && !tts_hostreader_take(reader, 5 * MS_NS));
@@ -100,21 +81,31 @@ T_TEST(a_read_without_memory_gives_nothing_and_the_next_one_works)
     struct tts_hostreader *reader = open_reader("memory");
     const struct tts_hostreading *first = read_now(reader);
     host_add_chip(1, "0x401e");
-    __atomic_store_n(&heap.fails, true, __ATOMIC_RELEASE);
+    slow_heap_fail(&heap, true);
     T_TRUE(!read_now(reader));
     T_TRUE(!tts_hostreader_is_busy(reader) && !is_ready(reader, 0));
     T_EQ(first->view.chip_count, 1);
-    __atomic_store_n(&heap.fails, false, __ATOMIC_RELEASE);
+    slow_heap_fail(&heap, false);
     const struct tts_hostreading *second = read_now(reader);
     T_TRUE(second && second->view.chip_count == 2);
     tts_hostreader_close(reader);
 }
 
-T_TEST(a_reader_is_closed_while_it_reads)
+T_TEST(a_reader_that_is_closed_does_not_finish_its_read)
 {
     struct tts_hostreader *reader = open_reader("closed");
+    char pids[PROCESSES * 8];
+    size_t len = 0;
+    for (uint32_t pid = 100; pid < 100 + PROCESSES; pid++) {
+        host_add_process(pid, "python3", "100", 5);
+        len += (size_t)snprintf(pids + len, sizeof pids - len, "%u\n", (unsigned)pid);
+    }
+    host_add_pids(0, pids);
+    slow_heap_make_slow(&heap);
     T_TRUE(tts_hostreader_begin(reader));
+    T_TRUE(slow_heap_await(&heap.waits));
     tts_hostreader_close(reader);
+    T_TRUE(slow_heap_calls(&heap) - calls_at_join <= STEP_CALLS);
     tts_hostreader_close(NULL);
 }
 

@@ -1,4 +1,5 @@
 #include "harness/t.h"
+#include "base/heap.h"
 #include "harness/host.h"
 #include "harness/region_image.h"
 #include "sources/live/livehost.h"
@@ -7,6 +8,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -308,6 +310,110 @@ T_TEST(without_memory_a_read_fails_or_leaves_a_log_out)
         T_EQ(open_descriptors(), before);
     }
     T_TRUE(calls > 8);
+}
+
+/* An allocator that stops the read at a call. */
+struct stop_heap {
+    struct tts_alloc alloc;
+    bool is_on; /* calls count */
+    uint64_t calls, stop_at, read_bytes;
+};
+
+/* Returns the bytes that this process has read, or 0 if the system does not tell. */
+static uint64_t count_read_bytes(void)
+{
+    unsigned long long bytes = 0;
+    FILE *io = fopen("/proc/self/io", "r");
+    if (io && fscanf(io, "rchar: %llu", &bytes) != 1)
+        bytes = 0;
+    if (io)
+        fclose(io);
+    return bytes;
+}
+
+static void count_stop_call(struct stop_heap *heap)
+{
+    if (!heap->is_on || ++heap->calls != heap->stop_at)
+        return;
+    heap->read_bytes = count_read_bytes();
+    tts_livehost_stop(host);
+}
+
+static void *stop_alloc(void *ctx, size_t bytes)
+{
+    count_stop_call(ctx);
+    return tts_alloc_libc()->alloc(NULL, bytes);
+}
+
+static void *stop_resize(void *ctx, void *memory, size_t old_bytes, size_t bytes)
+{
+    count_stop_call(ctx);
+    return tts_alloc_libc()->resize(NULL, memory, old_bytes, bytes);
+}
+
+static void stop_free(void *ctx, void *memory, size_t bytes)
+{
+    (void)ctx;
+    tts_alloc_libc()->free(NULL, memory, bytes);
+}
+
+/* Makes a log of 4 MiB and more. */
+static void put_long_log(const char *path)
+{
+    enum { BYTES = 4 << 20, EVENT_BYTES = 256 };
+    char *text = malloc(BYTES + EVENT_BYTES);
+    size_t len = 0;
+    assert_non_null(text);
+    for (unsigned id = 1; len < BYTES; id++)
+        len += (size_t)snprintf(text + len, EVENT_BYTES,
+                                "- mesh_buffer_allocated:\n    id: %u\n    address: %u\n"
+                                "    device_local_size: 64\n    buffer_type: L1\n"
+                                "    timestamp_ns: 9\n",
+                                id, id * 64);
+    host_put_bytes(path, text, len);
+    free(text);
+}
+
+/* Reads the host and stops at a call of the allocator. Returns the number of calls. */
+static uint64_t read_until_call(uint64_t stop_at)
+{
+    const uint64_t piece_bytes = (1 << 20) + (1 << 18); /* and small files */
+    struct stop_heap heap = {.alloc = {stop_alloc, stop_resize, stop_free, &heap},
+                             .stop_at = stop_at};
+
+    tts_hostview_init(&view, NULL);
+    T_EQ(tts_livehost_open(host_root, &heap.alloc, &host, NULL), TTS_OK);
+    heap.is_on = true;
+    enum tts_status status = tts_livehost_read(host, &view, NULL);
+    if (heap.calls < stop_at) {
+        T_EQ(status, TTS_OK);
+        T_EQ(view.buffers_count, 1);
+    } else {
+        T_EQ(status, TTS_E_IO);
+        T_TRUE(view.chip_count == 0 && view.process_count == 0 && view.buffers_count == 0);
+        T_TRUE(count_read_bytes() - heap.read_bytes < piece_bytes);
+        T_EQ(tts_livehost_read(host, &view, NULL), TTS_E_IO);
+    }
+    heap.is_on = false;
+    tts_livehost_close(host);
+    tts_hostview_release(&view);
+    return heap.calls;
+}
+
+T_TEST(a_read_that_is_stopped_ends_soon_and_gives_nothing)
+{
+    const char *log = "work/generated/inspector/mesh_buffers_log.yaml";
+    host_new_driver("stopped", "2.0.0");
+    host_add_chip(0, "0x401e");
+    host_add_pids(0, "50\n");
+    host_add_process(50, "python3", "50", 5);
+    host_dir("work/generated/inspector");
+    put_long_log(log);
+    host_add_fd(50, 3, host_path(log));
+    uint64_t calls = read_until_call(UINT64_MAX);
+    T_TRUE(calls > 1);
+    for (uint64_t i = 1; i < calls; i++) /* after the last call, little is left to stop */
+        read_until_call(i);
 }
 
 T_TEST(this_host_can_be_read)
