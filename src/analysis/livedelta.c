@@ -37,10 +37,17 @@ static bool has_common_process(const struct tts_livedevice *a, const struct tts_
 {
     for (size_t i = 0; i < a->process_count; i++)
         for (size_t j = 0; j < b->process_count; j++)
-            if (a->processes[i].pid_known && b->processes[j].pid_known &&
-                a->processes[i].pid == b->processes[j].pid)
+            if (tts_liveprocess_is_same(&a->processes[i], &b->processes[j]))
                 return true;
     return false;
+}
+
+/* Returns whether a program names the device, and no board has it: then the program is a part
+ * of the identity of the device. */
+static bool is_program_device(const struct tts_livedevice *device)
+{
+    return !device->unique_id_known && device->process_count > 0 &&
+           device->processes[0].instance_known;
 }
 
 static const struct tts_livedevice *find_unique_id(const struct tts_liveframe *before,
@@ -64,8 +71,11 @@ const struct tts_livedevice *tts_livedelta_match(const struct tts_liveframe *bef
         const struct tts_livedevice *old = &before->devices[i];
         if (!may_be_same_device(old, device))
             continue;
-        only = old;
-        count++;
+        bool is_other = is_program_device(old) && is_program_device(device);
+        if (!is_other) {
+            only = old;
+            count++;
+        }
         /* Programs without ids number their devices alike: the program tells them apart. */
         if (!has_common_process(old, device))
             continue;

@@ -22,8 +22,10 @@ bool tts_livedevice_buffers(const struct tts_livedevice *device, uint64_t *out);
 
 /* Returns the device of `before` that is the same as `device`: it has the same unique id, or,
  * if one of the two has no unique id, the same logical id and the same source. If several
- * devices match in the second way, the one with a process of `device` is the same. Returns NULL
- * if no device matches, or more than one. Cost: linear in devices and their processes. */
+ * devices match in the second way, the one with a process of `device` is the same. A device
+ * that only a program names must have the same program, which may have been killed meanwhile.
+ * Returns NULL if no device matches, or more than one. Cost: linear in devices and their
+ * processes. */
 const struct tts_livedevice *tts_livedelta_match(const struct tts_liveframe *before,
                                                  const struct tts_livedevice *device);
 

@@ -491,6 +491,12 @@ static void set_client_counters(struct tts_liveprocess *process,
     process->source = TTS_LIVESOURCE_CLIENT;
     process->client = report->client;
     process->view = view;
+    if (report->client) {
+        process->instance_known = true;
+        process->instance =
+            (struct tts_liveinstance){report->client->pid_inside, report->client->start_ticks,
+                                      report->client->namespace_id};
+    }
     process->buffers_known = view->counted_known;
     process->buffers = 0;
     for (int i = 0; i < TTS_POOLS; i++) {

@@ -94,6 +94,15 @@ struct tts_liveprocess *tts_liveframe_add_stray(struct tts_liveframe *frame)
                           &frame->stray_capacity);
 }
 
+bool tts_liveprocess_is_same(const struct tts_liveprocess *a, const struct tts_liveprocess *b)
+{
+    if (a->instance_known && b->instance_known)
+        return a->instance.pid == b->instance.pid &&
+               a->instance.start_ticks == b->instance.start_ticks &&
+               a->instance.namespace_id == b->instance.namespace_id;
+    return a->pid_known && b->pid_known && a->pid == b->pid;
+}
+
 void tts_liveprocess_set_facts(struct tts_liveprocess *process,
                                const struct tts_seenprocess *seen)
 {

@@ -89,6 +89,12 @@ enum tts_livereason {
     TTS_LIVEREASON_UNSURE,     /* a process fits, but may not use the chip */
 };
 
+/* Tells a process that publishes from all others, also after it has ended. */
+struct tts_liveinstance {
+    uint32_t pid; /* as the process numbers itself */
+    uint64_t start_ticks, namespace_id;
+};
+
 struct tts_liveprocess {
     bool pid_known, container_pid_known, start_known, uid_known, buffers_known;
     uint32_t pid;           /* as this process numbers it */
@@ -113,6 +119,8 @@ struct tts_liveprocess {
      * and are valid until the host view is read again. */
     const struct tts_seenclient *client;
     const struct tts_seenview *view;
+    bool instance_known; /* the process publishes, or a server does for the process */
+    struct tts_liveinstance instance;
     /* Texts end with a NUL byte. The bytes after the end have no meaning. */
     char user[TTS_HOSTVIEW_NAME_MAX];
     char name[TTS_HOSTVIEW_NAME_MAX];
@@ -173,6 +181,9 @@ struct tts_liveprocess *tts_livedevice_add_process(struct tts_liveframe *frame,
                                                    struct tts_livedevice *device);
 struct tts_liveprocess *tts_liveframe_add_stray(struct tts_liveframe *frame);
 
+/* Returns whether two entries, also of different frames, are of one process. Returns false if
+ * this is not known. */
+bool tts_liveprocess_is_same(const struct tts_liveprocess *a, const struct tts_liveprocess *b);
 /* Copies the facts about a live process. The counters are unchanged. */
 void tts_liveprocess_set_facts(struct tts_liveprocess *process,
                                const struct tts_seenprocess *seen);

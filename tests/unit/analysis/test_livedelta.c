@@ -113,3 +113,66 @@ T_TEST(programs_that_number_their_devices_alike_are_told_apart)
     tts_liveframe_release(&before);
     tts_liveframe_release(&now);
 }
+
+/* Adds a device of a program that is its device 0, and returns the process. */
+static struct tts_liveprocess *add_program_device(struct tts_liveframe *frame, uint32_t pid,
+                                                  bool is_dead, uint64_t dram_bytes)
+{
+    struct tts_livedevice *device = live_add_counted(frame, 0, 0);
+    device->unique_id_known = false;
+    device->source = TTS_LIVESOURCE_CLIENT;
+    device->pools[TTS_POOL_DRAM].allocated_bytes = dram_bytes;
+    struct tts_liveprocess *process = tts_livedevice_add_process(frame, device);
+    process->instance_known = true;
+    process->instance = (struct tts_liveinstance){pid, 77, 1};
+    process->pid_known = !is_dead;
+    process->container_pid_known = is_dead;
+    process->pid = is_dead ? 0 : pid;
+    process->container_pid = pid;
+    process->state = is_dead ? TTS_LIVEPROCESS_DEAD : TTS_LIVEPROCESS_LIVE;
+    return process;
+}
+
+T_TEST(the_device_of_a_killed_program_is_told_apart_from_that_of_another_program)
+{
+    struct tts_liveframe before, now, later;
+    struct tts_livedelta delta;
+    live_init(&before, LIVE_TABLE_NS);
+    live_init(&now, LIVE_TABLE_NS);
+    live_init(&later, LIVE_TABLE_NS);
+    add_program_device(&before, 100, false, 10);
+    add_program_device(&before, 200, false, 20);
+    add_program_device(&now, 100, true, 10);
+    add_program_device(&now, 200, false, 25);
+    add_program_device(&later, 100, true, 10);
+    add_program_device(&later, 200, false, 25);
+    tts_livedelta_of(&before, &now.devices[0], &delta); /* the program has just been killed */
+    T_TRUE(delta.allocated_known[TTS_POOL_DRAM]);
+    T_EQ(delta.allocated_bytes[TTS_POOL_DRAM], 0);
+    tts_livedelta_of(&before, &now.devices[1], &delta);
+    T_EQ(delta.allocated_bytes[TTS_POOL_DRAM], 5);
+    tts_livedelta_of(&now, &later.devices[0], &delta);
+    T_TRUE(delta.allocated_known[TTS_POOL_DRAM]);
+    T_EQ(delta.allocated_bytes[TTS_POOL_DRAM], 0);
+    tts_liveframe_release(&before);
+    tts_liveframe_release(&now);
+    tts_liveframe_release(&later);
+}
+
+T_TEST(a_program_that_starts_again_is_another_program)
+{
+    struct tts_liveframe before, now;
+    struct tts_livedelta delta;
+    live_init(&before, LIVE_TABLE_NS);
+    live_init(&now, LIVE_TABLE_NS);
+    add_program_device(&before, 100, false, 10);
+    struct tts_liveprocess *process = add_program_device(&now, 100, false, 30);
+    process->instance.start_ticks++;
+    T_TRUE(tts_livedelta_match(&before, &now.devices[0]) == NULL);
+    tts_livedelta_of(&before, &now.devices[0], &delta);
+    T_TRUE(!delta.allocated_known[TTS_POOL_DRAM]);
+    process->instance.start_ticks--;
+    T_TRUE(tts_livedelta_match(&before, &now.devices[0]) == &before.devices[0]);
+    tts_liveframe_release(&before);
+    tts_liveframe_release(&now);
+}
