@@ -569,26 +569,40 @@ static bool is_client_used(const struct tts_hostview *host, const struct tts_see
     return true;
 }
 
+/* Puts the devices of a program, without meshes, into the order of the numbers that the program
+ * gives them: `order` has their places in `views`. Returns their number. */
+static size_t order_client_views(const struct tts_seenview *views, size_t count,
+                                 uint32_t order[TTS_HOSTVIEW_MESH_DEVICES_MAX])
+{
+    size_t used = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (is_view_mesh(views, count, &views[i]))
+            continue;
+        size_t at = used++;
+        for (; at > 0 && views[order[at - 1]].logical_id > views[i].logical_id; at--)
+            order[at] = order[at - 1];
+        order[at] = (uint32_t)i;
+    }
+    return used;
+}
+
 static enum tts_status add_client_reports(const struct tts_hostview *host,
                                           const struct tts_seenclient *client,
                                           struct tts_liveframe *frame)
 {
     const struct tts_seenview *views = host->views + client->first_view;
-    uint32_t places[TTS_HOSTVIEW_MESH_DEVICES_MAX];
+    uint32_t places[TTS_HOSTVIEW_MESH_DEVICES_MAX], order[TTS_HOSTVIEW_MESH_DEVICES_MAX];
     enum tts_status status = TTS_OK;
     if (!is_client_used(host, client))
         return TTS_OK;
     assert(client->view_count <= TTS_HOSTVIEW_MESH_DEVICES_MAX);
-    for (size_t i = 0; i < client->view_count; i++) {
-        struct client_report report = {host, client, &views[i]};
-        if (!is_view_mesh(views, client->view_count, &views[i]))
-            places[i] = find_report_place(frame, &report);
-    }
-    for (size_t i = 0; status == TTS_OK && i < client->view_count; i++) {
-        struct client_report report = {host, client, &views[i]};
-        if (!is_view_mesh(views, client->view_count, &views[i]))
-            status = add_report(&report, places[i], frame);
-    }
+    size_t count = order_client_views(views, client->view_count, order);
+    for (size_t i = 0; i < count; i++)
+        places[i] =
+            find_report_place(frame, &(struct client_report){host, client, &views[order[i]]});
+    for (size_t i = 0; status == TTS_OK && i < count; i++)
+        status = add_report(&(struct client_report){host, client, &views[order[i]]}, places[i],
+                            frame);
     return status;
 }
 

@@ -132,6 +132,21 @@ static void kill_client(struct tts_seenclient *client)
 
 /* --- devices ---------------------------------------------------------------------------- */
 
+T_TEST(the_devices_of_a_program_are_in_the_order_of_their_own_numbers)
+{
+    static const uint32_t ids[] = {3, 1, 0, 2};
+    begin_host();
+    add_process(200);
+    add_client(200);
+    for (size_t i = 0; i < 4; i++)
+        add_view(ids[i], 4096);
+    judge();
+    T_EQ(frame.device_count, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        T_EQ(frame.devices[i].logical_id, i);
+    end_host();
+}
+
 T_TEST(a_program_without_a_board_has_a_device_of_its_own)
 {
     begin_host();
