@@ -99,6 +99,40 @@ expect_out_like "removed 1 left-over, 993 KiB"
 run "$ttscope" clean --yes
 expect_out "nothing to clean: this host has no memory region"
 
+# --- two programs whose devices have no ids -----------------------------------------------------
+# `-` in the name of a device of the program: the program numbers its devices itself. A killed
+# program keeps its rows and their changes; one that ends leaves its numbers to nobody.
+start first "$program" "$shm" -1 1000
+first=$last first_to=$to
+start second "$program" "$shm" -2 2000
+second=$last second_to=$to
+"$ttscope" top --json -r 100 >"$work/numbers.json" 2>&1 &
+top=$!
+wait_for_numbers() { # wanted rows "NUMBER:ID:DRAM:CHANGE" of the last line, of the three devices
+    local rows=
+    for _ in {1..200}; do
+        rows=$(tail -n 1 "$work/numbers.json" | jq -rj '.devices[] | "\(.index):\(.id):\(.pools[0].allocated_bytes):\(.pools[0].change_bytes) "' 2>/dev/null)
+        [ "$rows" = "$1" ] && return
+        sleep 0.05
+    done
+    fail "wanted the rows $1, found $rows"
+}
+if [ "$first" -lt "$second" ]; then numbers=(0 1 2); else numbers=(2 0 1); fi
+row() { echo "${numbers[$1]}:$2:$3:${4:-0} "; }
+rows() { printf '%s\n' "$@" | sort -n | tr '\n' ' ' | tr -s ' '; }
+wait_for_numbers "$(rows "$(row 0 0 1000)" "$(row 1 0 2000)" "$(row 2 1 4000)")"
+kill -9 "$first"
+while kill -0 "$first" 2>/dev/null; do sleep 0.02; done
+sleep 0.3
+wait_for_numbers "$(rows "$(row 0 0 1000)" "$(row 1 0 2000)" "$(row 2 1 4000)")"
+run "$ttscope" clean --yes
+expect_code 0
+wait_for_numbers "$(rows "$(row 1 0 2000)" "$(row 2 1 4000)")"
+exec {first_to}>&- {second_to}>&-
+kill "$top"
+wait "$top"
+while kill -0 "$second" 2>/dev/null; do sleep 0.02; done
+
 # --- the published screens ----------------------------------------------------------------------
 # A program with the published numbers gives the published screens. As in the comparison of
 # frames, runs of blanks are one, and the cells of a bar and the times do not count. The published

@@ -1,5 +1,6 @@
 /* cmd_top.c: the command `top`, which shows who holds how much memory on which device now. */
 #include "analysis/hostcheck.h"
+#include "analysis/livenumbers.h"
 #include "analysis/liveowners.h"
 #include "analysis/livequestions.h"
 #include "base/error.h"
@@ -102,6 +103,7 @@ struct top {
     struct tts_livehost *host;
     struct tts_hostview seen;
     struct tts_livequestions *questions;
+    struct tts_livenumbers numbers;
     struct tts_liveframe frames[2]; /* frames[update % 2] is the present frame */
     struct tts_screen screen;
     FILE *out; /* appends to `text` */
@@ -208,6 +210,8 @@ static enum tts_status read_frame(struct top *top, struct tts_error *err)
     enum tts_status status = tts_livehost_read(top->host, &top->seen, err);
     if (status == TTS_OK)
         status = tts_liveowners_judge(&top->seen, frame, err);
+    if (status == TTS_OK && tts_livenumbers_assign(&top->numbers, frame) != TTS_OK)
+        status = tts_error_set(err, TTS_E_NOMEM, TTS_TEXT_NOMEM);
     if (status == TTS_OK)
         tts_livequestions_feed(top->questions, frame,
                                &(struct tts_pressuretable){each_listed, top});
@@ -523,6 +527,7 @@ static int run_frames(struct top *top)
 static bool init_top(struct top *top)
 {
     tts_hostview_init(&top->seen, NULL);
+    tts_livenumbers_init(&top->numbers, NULL);
     tts_liveframe_init(&top->frames[0], NULL);
     tts_liveframe_init(&top->frames[1], NULL);
     top->out = fopencookie(top, "w", (cookie_io_functions_t){.write = append_frame_text});
@@ -538,6 +543,7 @@ static void release_top(struct top *top)
     if (top->text)
         alloc->free(alloc->ctx, top->text, top->text_capacity);
     tts_livequestions_free(top->questions);
+    tts_livenumbers_release(&top->numbers);
     tts_liveframe_release(&top->frames[1]);
     tts_liveframe_release(&top->frames[0]);
     tts_hostview_release(&top->seen);
