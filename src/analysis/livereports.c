@@ -371,7 +371,7 @@ static struct tts_livedevice *need_new_device(struct tts_liveframe *frame,
         return device;
     device = tts_liveframe_add_device(frame);
     if (device)
-        device->caveats = TTS_CAVEAT_NO_BOARD;
+        device->caveats = TTS_CAVEAT_OF_PROGRAM;
     return device;
 }
 

@@ -36,7 +36,8 @@ enum tts_livecaveat {
     TTS_CAVEAT_DROPPED = 1 << 20,      /* a program did not count all of its events */
     TTS_CAVEAT_UNLISTED = 1 << 21,     /* live buffers of a program are not in its table */
     TTS_CAVEAT_UNKNOWN_FREES = 1 << 22, /* a program freed buffers that it never counted */
-    TTS_CAVEATS = 23
+    TTS_CAVEAT_OF_PROGRAM = 1 << 23,    /* only a program names the device: no board is known */
+    TTS_CAVEATS = 24
 };
 
 /* Where a total comes from. */

@@ -126,6 +126,8 @@ static const struct caveat_words *find_caveat(enum tts_livecaveat caveat)
         {"unknown_frees",
          "a program freed buffers whose allocations it did not count: the program "
          "may hold more memory than is shown"},
+        {"of_program", "only a program names this device, and no board of this host is known "
+                       "to be this device: for example, the device is modelled"},
     };
     size_t idx = 0;
     while (idx < TTS_CAVEATS && 1u << idx != (uint32_t)caveat)

@@ -162,7 +162,7 @@ T_TEST(a_program_without_a_board_has_a_device_of_its_own)
     T_TRUE(device->state == TTS_LIVE_LIVE && device->source == TTS_LIVESOURCE_CLIENT);
     T_TRUE(device->logical_id_known && device->logical_id == 3 && !device->node_known);
     T_TRUE(device->arch == TTS_ARCH_BLACKHOLE && device->cb_known && device->cb_bytes == 88);
-    T_EQ(device->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_LOGICAL);
+    T_EQ(device->caveats, TTS_CAVEAT_OF_PROGRAM | TTS_CAVEAT_LOGICAL);
     const struct tts_livepool *pool = &device->pools[TTS_POOL_DRAM];
     T_TRUE(pool->allocated_known && pool->allocated_bytes == 4096 && pool->buffers == 1);
     T_TRUE(!pool->total_known && !pool->free_known && !pool->largest_known);
@@ -344,7 +344,7 @@ T_TEST(devices_without_an_id_are_found_by_the_boards_that_the_process_uses)
     judge();
     T_EQ(frame.device_count, 5);
     T_TRUE(frame.devices[0].caveats & TTS_CAVEAT_NOT_TRACKED);
-    T_TRUE(frame.devices[4].caveats & TTS_CAVEAT_NO_BOARD);
+    T_TRUE(frame.devices[4].caveats & TTS_CAVEAT_OF_PROGRAM);
     end_host();
 }
 
@@ -420,19 +420,19 @@ T_TEST(events_that_a_program_missed_are_told)
     add_process(200);
     struct tts_seenclient *client = add_client(200);
     add_view(0, 0);
-    T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD);
+    T_EQ(judge()->caveats, TTS_CAVEAT_OF_PROGRAM);
     client = &view.clients[0];
     client->dropped = 1;
-    T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_DROPPED);
+    T_EQ(judge()->caveats, TTS_CAVEAT_OF_PROGRAM | TTS_CAVEAT_DROPPED);
     client->dropped = 0;
     client->unlisted = 1;
-    T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_UNLISTED);
+    T_EQ(judge()->caveats, TTS_CAVEAT_OF_PROGRAM | TTS_CAVEAT_UNLISTED);
     client->unlisted = 0;
     client->private_of = 300;
-    T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_PRIVATE);
+    T_EQ(judge()->caveats, TTS_CAVEAT_OF_PROGRAM | TTS_CAVEAT_PRIVATE);
     client->private_of = 0;
     client->unknown_frees = 1;
-    T_EQ(judge()->caveats, TTS_CAVEAT_NO_BOARD | TTS_CAVEAT_UNKNOWN_FREES);
+    T_EQ(judge()->caveats, TTS_CAVEAT_OF_PROGRAM | TTS_CAVEAT_UNKNOWN_FREES);
     view.clients_left_out = 6;
     view.clients[0].views_left_out = 2;
     judge();
