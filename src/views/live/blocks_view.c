@@ -208,7 +208,7 @@ static void put_filter_row(const struct tts_livedevice *device, enum tts_pool ki
     tts_textroom_put(&room, format_share(share, pool));
     if (tts_livepool_share(pool, &millionths)) {
         tts_textroom_put(&room, " ");
-        tts_textroom_number(&room, millionths / 10000);
+        tts_textroom_number(&room, tts_livepercent_whole(millionths));
         tts_textroom_put(&room,
                          pool->total_source == TTS_LIVETOTAL_NOMINAL ? "% (nominal)" : "%");
     }

@@ -286,9 +286,19 @@ const char *tts_livesize_short(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes)
     return out;
 }
 
+static uint32_t percent_tenths(uint32_t millionths)
+{
+    return (uint32_t)(((uint64_t)millionths + 500) / 1000);
+}
+
+uint32_t tts_livepercent_whole(uint32_t millionths)
+{
+    return percent_tenths(millionths) / 10;
+}
+
 const char *tts_livepercent_text(char out[TTS_LIVETEXT_PERCENT_MAX], uint32_t millionths)
 {
-    uint64_t tenths = ((uint64_t)millionths + 500) / 1000;
+    uint32_t tenths = percent_tenths(millionths);
     struct tts_textroom room = tts_textroom_of(out, TTS_LIVETEXT_PERCENT_MAX);
     tts_textroom_number(&room, tenths / 10);
     tts_textroom_put(&room, ".");

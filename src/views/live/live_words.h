@@ -45,6 +45,8 @@ const char *tts_livemb_text(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes);
 const char *tts_livesize_short(char out[TTS_LIVETEXT_SIZE_MAX], uint64_t bytes);
 /* Writes millionths as "68.8%". */
 const char *tts_livepercent_text(char out[TTS_LIVETEXT_PERCENT_MAX], uint32_t millionths);
+/* Returns the percents before the point of this text: 84 for "84.6%". */
+uint32_t tts_livepercent_whole(uint32_t millionths);
 /* Writes "2025-10-06 14:30:45", in local time. */
 const char *tts_livetime_text(char out[TTS_LIVETEXT_TIME_MAX], uint64_t time_ns);
 /* Writes "45s", "2m03s", "5h07m" or "3d04h". */

@@ -132,6 +132,22 @@ T_TEST(numbers_of_the_board_are_marked_and_free_is_an_upper_bound)
     tts_liveframe_release(&frame);
 }
 
+T_TEST(both_shares_of_a_line_agree)
+{
+    struct tts_liveframe frame;
+    live_init(&frame, LIVE_BLOCK_NS);
+    struct tts_livepool *l1 = &live_add_counted(&frame, 7, 0)->pools[TTS_POOL_L1];
+    struct tts_liveview view = live_view(&frame);
+    l1->total_source = TTS_LIVETOTAL_REPORTED;
+    /* 128 MB of a pool that has a little more than 160 MB. */
+    l1->allocated_bytes = LIVE_MB(128);
+    l1->total_bytes = LIVE_MB(160) + 65536;
+    T_TRUE(live_has(live_written(&view, 'b'), "\n  L1 Allocated: 128.00 MB (80.0%) 80%\n"));
+    l1->total_bytes = LIVE_MB(160) + 131072;
+    T_TRUE(live_has(live_written(&view, 'b'), "\n  L1 Allocated: 128.00 MB (79.9%) 79%\n"));
+    tts_liveframe_release(&frame);
+}
+
 static bool matches_line(const char *text, const char *pattern)
 {
     regex_t regex;
