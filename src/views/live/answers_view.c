@@ -257,6 +257,16 @@ static const char *update_remark(const struct tts_livephases *phases,
     return was_captured ? "Steady state (execution)" : "No changes (replay)";
 }
 
+/* Returns whether a frame has several devices that programs use or can use. A device that is
+ * left over from a killed program is no such device. */
+static bool has_several_devices(const struct tts_liveframe *frame)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < frame->device_count; i++)
+        count += frame->devices[i].state != TTS_LIVE_PHANTOM;
+    return count > 1;
+}
+
 void tts_liveanswers_update(const struct tts_liveview *view,
                             const struct tts_livedevice *device, FILE *out)
 {
@@ -274,7 +284,7 @@ void tts_liveanswers_update(const struct tts_liveview *view,
     struct tts_tracerow both = *now;
     both.trace_bytes = 0; /* the total is then that of L1 */
     fprintf(out, "Update #%" PRIu64, view->update);
-    if (view->frame->device_count > 1)
+    if (has_several_devices(view->frame))
         fprintf(out, " (device %" PRIu32 ")", device->index);
     tts_livemb_text(trace, now->trace_bytes);
     tts_livemb_text(l1, tts_tracerow_total(&both));

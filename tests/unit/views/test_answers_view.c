@@ -228,6 +228,25 @@ T_TEST(the_published_updates_have_their_remarks)
     release_scene(&scene);
 }
 
+T_TEST(an_update_names_its_device_if_another_device_is_in_use)
+{
+    static const char plain[] = "\nUpdate #0:   TRACE: 128 MB,  L1: 48 MB ";
+    struct scene scene;
+    init_scene(&scene);
+    scene.view.traces = 1;
+    (void)update_scene(&scene, (uint64_t[]){128, 48, 0}, 't');
+    struct tts_liveframe *frame = &scene.frames[0];
+    struct tts_liveview view = live_view(frame);
+    T_TRUE(live_has(live_written(&view, 't'), plain));
+    struct tts_livedevice *other = live_add_unknown(frame);
+    other->state = TTS_LIVE_PHANTOM; /* left over from a program that was killed */
+    T_TRUE(live_has(live_written(&view, 't'), plain));
+    other->state = TTS_LIVE_LIVE;
+    T_TRUE(live_has(live_written(&view, 't'),
+                    "\nUpdate #0 (device 0):   TRACE: 128 MB,  L1: 48 MB "));
+    release_scene(&scene);
+}
+
 T_TEST(a_reader_that_comes_later_has_the_published_remarks)
 {
     struct scene scene;
