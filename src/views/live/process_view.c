@@ -116,16 +116,22 @@ static enum tts_status add_processes(struct tts_table *table, const struct tts_l
     return status;
 }
 
-/* Writes the unique ids of the devices that have rows. */
+/* Writes the ids of the devices that have rows: the number that a publishing program gives to
+ * its device, and the unique id. */
 static void put_device_ids(const struct tts_liveframe *frame, FILE *out)
 {
     bool has_lines = false;
     for (size_t i = 0; i < frame->device_count; i++) {
         const struct tts_livedevice *device = &frame->devices[i];
-        if (device->process_count == 0 || !device->unique_id_known)
+        bool has_number = device->source == TTS_LIVESOURCE_CLIENT && device->logical_id_known;
+        if (device->process_count == 0 || !(has_number || device->unique_id_known))
             continue;
-        fprintf(out, "%sDevice %" PRIu32 ", Id: %" PRIu64 "\n", has_lines ? "" : "\n",
-                device->index, device->unique_id);
+        fprintf(out, "%sDevice %" PRIu32, has_lines ? "" : "\n", device->index);
+        if (has_number)
+            fprintf(out, " (ID: %" PRIu32 ")", device->logical_id);
+        if (device->unique_id_known)
+            fprintf(out, ", Id: %" PRIu64, device->unique_id);
+        fputc('\n', out);
         has_lines = true;
     }
 }

@@ -46,6 +46,23 @@ T_TEST(each_process_has_a_row_and_unknown_cells_have_no_number)
     tts_liveframe_release(&frame);
 }
 
+T_TEST(a_device_of_a_program_has_the_number_that_the_program_gives_it)
+{
+    struct tts_liveframe frame;
+    live_init(&frame, LIVE_TABLE_NS);
+    live_add_process(&frame, live_add_counted(&frame, 7, 3), 100);
+    for (uint32_t i = 0; i < 2; i++) {
+        struct tts_livedevice *device = live_add_counted(&frame, 8 + i, i);
+        device->source = TTS_LIVESOURCE_CLIENT;
+        device->unique_id_known = i == 1;
+        live_add_process(&frame, device, 200);
+    }
+    struct tts_liveview view = live_view(&frame);
+    T_TRUE(live_has(live_written(&view, 'p'),
+                    "\n\nDevice 0, Id: 7\nDevice 1 (ID: 0)\nDevice 2 (ID: 1), Id: 9\n"));
+    tts_liveframe_release(&frame);
+}
+
 T_TEST(a_wide_terminal_gets_sizes_with_two_decimals)
 {
     struct tts_liveframe frame;
