@@ -2,6 +2,7 @@
 
 #include "cli/command.h"
 #include "views/safe_text.h"
+#include "views/say.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -13,14 +14,16 @@ enum { MESSAGE_BYTES = 5120 }; /* room for the longest path and the text */
 
 void tts_message(const char *command, const char *format, ...)
 {
-    char text[MESSAGE_BYTES], safe[MESSAGE_BYTES];
+    char text[MESSAGE_BYTES], safe[MESSAGE_BYTES], line[MESSAGE_BYTES + 64];
     va_list args;
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     tts_safe_text(safe, sizeof safe, text, sizeof text);
     fflush(stdout); /* Earlier output appears first. main checks stdout for errors. */
-    fprintf(stderr, "ttscope%s%s: %s\n", command ? " " : "", command ? command : "", safe);
+    snprintf(line, sizeof line, "ttscope%s%s: %s", command ? " " : "", command ? command : "",
+             safe);
+    tts_say_line(stderr, line);
 }
 
 const char *tts_message_path(const char *path)

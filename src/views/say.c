@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -16,6 +17,26 @@ struct layout {
     const char *mark;       /* starts each further line; blanks follow up to `indent` */
     size_t indent, columns; /* `indent` is at least the length of the mark */
 };
+
+/* ---- the terminal ---- */
+
+/* Returns the columns of a file, or 0 if it is not a terminal. The environment takes
+ * precedence over the terminal, as in other programs. */
+static unsigned terminal_columns(int fd)
+{
+    struct winsize size = {0};
+    uint64_t wanted = 0;
+    const char *text = getenv("COLUMNS");
+    if (!isatty(fd))
+        return 0;
+    if (!text || tts_number_parse(text, strlen(text), &wanted) != TTS_OK || wanted == 0)
+        wanted = ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    if (wanted == 0)
+        return COLUMNS;
+    return wanted < COLUMNS_MIN   ? COLUMNS_MIN
+           : wanted > COLUMNS_MAX ? COLUMNS_MAX
+                                  : (unsigned)wanted;
+}
 
 /* ---- breaking lines ---- */
 
@@ -66,8 +87,11 @@ static void say_words(FILE *out, const char *text, size_t column, const struct l
 
 void tts_say_text(FILE *out, unsigned indent, const char *text)
 {
+    unsigned columns = terminal_columns(STDOUT_FILENO);
     say_blanks(out, indent);
-    say_words(out, text, indent, &(struct layout){"", indent + 2, COLUMNS});
+    say_words(
+        out, text, indent,
+        &(struct layout){"", indent + 2, columns && columns < COLUMNS ? columns : COLUMNS});
 }
 
 void tts_say(FILE *out, unsigned indent, const char *format, ...)
@@ -80,40 +104,42 @@ void tts_say(FILE *out, unsigned indent, const char *format, ...)
     tts_say_text(out, indent, text);
 }
 
-/* ---- the terminal ---- */
-
-/* Returns the columns of standard output, or 0 if it is not a terminal. The environment takes
- * precedence over the terminal, as in other programs. */
-static unsigned terminal_columns(void)
-{
-    struct winsize size = {0};
-    uint64_t wanted = 0;
-    const char *text = getenv("COLUMNS");
-    if (!isatty(STDOUT_FILENO))
-        return 0;
-    if (!text || tts_number_parse(text, strlen(text), &wanted) != TTS_OK || wanted == 0)
-        wanted = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
-    if (wanted == 0)
-        return COLUMNS;
-    return wanted < COLUMNS_MIN   ? COLUMNS_MIN
-           : wanted > COLUMNS_MAX ? COLUMNS_MAX
-                                  : (unsigned)wanted;
-}
+/* ---- text for the terminal ---- */
 
 unsigned tts_say_columns(void)
 {
-    unsigned columns = terminal_columns();
+    unsigned columns = terminal_columns(STDOUT_FILENO);
     return columns > COLUMNS ? columns : COLUMNS;
+}
+
+unsigned tts_say_row_columns(void)
+{
+    unsigned columns = terminal_columns(STDOUT_FILENO);
+    return columns ? columns : UINT_MAX;
+}
+
+void tts_say_line(FILE *out, const char *text)
+{
+    unsigned columns = terminal_columns(fileno(out));
+    if (columns == 0)
+        fprintf(out, "%s\n", text);
+    else
+        say_words(out, text, 0, &(struct layout){"", 2, columns});
+}
+
+void tts_say_within(FILE *out, unsigned column, unsigned columns, const char *text)
+{
+    say_words(out, text, column, &(struct layout){"", column, columns});
 }
 
 void tts_say_column(FILE *out, unsigned column, const char *text)
 {
-    say_words(out, text, column, &(struct layout){"", column, tts_say_columns()});
+    tts_say_within(out, column, tts_say_columns(), text);
 }
 
 void tts_say_sentence(FILE *out, const char *mark, const char *text)
 {
-    unsigned columns = terminal_columns();
+    unsigned columns = terminal_columns(STDOUT_FILENO);
     size_t indent = strlen(mark);
     fputs(mark, out);
     if (columns == 0)

@@ -1,5 +1,5 @@
-/* say.h: writes text in lines that fit. Sentences have 80 columns; tables use the columns of a
- * wider terminal. */
+/* say.h: writes text in lines that fit. Sentences have 80 columns, or those of a narrower
+ * terminal; tables use the columns of a wider terminal. */
 #pragma once
 
 #include "base/compiler.h"
@@ -19,6 +19,18 @@ void tts_say_text(FILE *out, unsigned indent, const char *text);
 /* Returns the columns for a table: the width of the terminal on standard output, at least 80.
  * Without a terminal: 80. */
 unsigned tts_say_columns(void);
+
+/* Returns the columns of the terminal on standard output, also below 80. Without a terminal:
+ * UINT_MAX, because the lines of files and pipes need not be broken. */
+unsigned tts_say_row_columns(void);
+
+/* Writes one line. If `out` is a terminal, breaks the line between words at its columns;
+ * further lines are indented by two spaces. */
+void tts_say_line(FILE *out, const char *text);
+
+/* Writes the rest of a line that has `column` columns so far. Breaks the text between words at
+ * `columns`; further lines begin below the start of the text. */
+void tts_say_within(FILE *out, unsigned column, unsigned columns, const char *text);
 
 /* Writes the rest of a line that has `column` columns so far. Breaks the text between words at
  * tts_say_columns(); further lines begin below the start of the text. */

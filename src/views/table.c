@@ -84,7 +84,7 @@ enum tts_status tts_table_add(struct tts_table *table, const struct tts_cell *ce
 
 struct layout {
     unsigned widths[TTS_TABLE_COLUMNS_MAX]; /* widths in columns of the terminal */
-    unsigned line_columns;                  /* of the terminal, for the texts that go below */
+    unsigned line_columns;                  /* for the texts that go below */
 };
 
 static const struct tts_cell *table_cell_at(const struct tts_table *table, size_t row,
@@ -240,22 +240,36 @@ static void put_table_titles(const struct tts_table *table, const struct layout 
     fputc('\n', out);
 }
 
-/* Writes the last cell, after `used` columns of its row, and ends the row. */
-static void put_table_below(const struct tts_table *table, const struct tts_column *column,
-                            const struct tts_cell *cell, unsigned used,
-                            const struct layout *layout, FILE *out)
-{
+/* The last text of a row that may go below. */
+struct below_cell {
     char text[CELL_BYTES];
-    unsigned width = format_table_cell(column, cell, CELL_COLUMNS, text);
-    bool is_below = used + table->gap + width > layout->line_columns;
-    if (is_below)
+    unsigned width;
+    bool is_below; /* the text does not fit into the line of the row */
+};
+
+/* Formats the last cell of a row that may go below. The other cells, with the gap after them,
+ * have `used` columns. */
+static void format_below_cell(const struct tts_table *table, size_t row, unsigned used,
+                              const struct layout *layout, struct below_cell *out)
+{
+    size_t last = table->column_count - 1;
+    out->width = format_table_cell(&table->columns[last], table_cell_at(table, row, last),
+                                   CELL_COLUMNS, out->text);
+    out->is_below = used + out->width > layout->line_columns;
+}
+
+/* Writes the last text of a row and ends the row. */
+static void put_below_cell(const struct tts_table *table, const struct below_cell *cell,
+                           const struct layout *layout, FILE *out)
+{
+    if (cell->is_below)
         fputc('\n', out);
-    put_table_blanks(is_below ? BELOW_INDENT : table->gap, out);
-    if (is_below && BELOW_INDENT + width > layout->line_columns) {
-        tts_say_column(out, BELOW_INDENT, text);
+    put_table_blanks(cell->is_below ? BELOW_INDENT : table->gap, out);
+    if (cell->is_below && BELOW_INDENT + cell->width > layout->line_columns) {
+        tts_say_within(out, BELOW_INDENT, layout->line_columns, cell->text);
         return;
     }
-    fputs(text, out);
+    fputs(cell->text, out);
     fputc('\n', out);
 }
 
@@ -263,32 +277,34 @@ static void put_table_row(const struct tts_table *table, size_t row,
                           const struct layout *layout, FILE *out)
 {
     char text[CELL_BYTES];
-    bool is_first = true;
-    unsigned columns = table->indent;
+    struct below_cell below;
+    below.is_below = false;
+    size_t last = last_shown_column(table);
+    bool is_first = true, goes_below = table->columns[last].goes_below;
+    if (goes_below)
+        format_below_cell(table, row, table_text_width(table, layout) - layout->widths[last],
+                          layout, &below);
     for (size_t i = 0; i < table->column_count; i++) {
         const struct tts_column *column = &table->columns[i];
         if (!column->title)
             continue;
-        columns += is_first ? 0 : table->gap;
         if (column->goes_below) {
-            put_table_below(table, column, table_cell_at(table, row, i), columns - table->gap,
-                            layout, out);
+            put_below_cell(table, &below, layout, out);
             return;
         }
         unsigned used =
             format_table_cell(column, table_cell_at(table, row, i), layout->widths[i], text);
         put_column_gap(table, is_first, out);
-        put_padded_cell(column, text, used, layout->widths[i], i == last_shown_column(table),
-                        out);
+        put_padded_cell(column, text, used, layout->widths[i],
+                        i == last || (below.is_below && i + 1 == last), out);
         is_first = false;
-        columns += layout->widths[i];
     }
     fputc('\n', out);
 }
 
 void tts_table_text(const struct tts_table *table, unsigned columns, FILE *out)
 {
-    struct layout layout = {.line_columns = tts_say_columns()};
+    struct layout layout = {.line_columns = columns};
     measure_columns(table, &layout);
     shrink_columns(table, columns, &layout);
     put_table_groups(table, &layout, out);

@@ -89,7 +89,7 @@ TTS_NODISCARD enum tts_status tts_table_add(struct tts_table *table,
                                             const struct tts_cell *cells);
 
 /* Writes headings and rows. If they are wider than `columns`, flexible texts are cut at the
- * front; wider rows are not broken. */
+ * front, and a last text may go below its row; wider rows are not broken. */
 void tts_table_text(const struct tts_table *table, unsigned columns, FILE *out);
 /* Writes an array of objects. */
 void tts_table_json(const struct tts_table *table, struct tts_json *json, const char *key);

@@ -79,6 +79,41 @@ expect_widest 80
 COLUMNS=120 run "$ttscope" devices n150
 expect_widest 80
 
+# Messages and left-overs: one line in files and pipes, lines of whole words on a terminal.
+mkdir -p root/dev/shm
+ln -sfn /proc root/proc
+head -c 5000 /dev/urandom >"root/dev/shm/ttscope_4194303_2_$(stat -Lc %i /proc/self/ns/pid)"
+export TTSCOPE_ROOT=$work/root
+"$TTS_BUILD_DIR/tests/publish_program" "$work/root/dev/shm" -1 1000000000 </dev/zero >program.out 2>&1 &
+program=$!
+for _ in {1..200}; do
+    grep -q ready program.out && break
+    sleep 0.05
+done
+kill -9 "$program"
+wait "$program" 2>/dev/null
+run "$ttscope" clean --dry-run
+expect_code 0
+expect_out_like ' publish_program  954 MiB DRAM, 2.00 KiB L1
+'
+grep -q ' $' "$work/out" && fail "wanted no blanks at the end of a line"
+on_terminal 60 "$ttscope" clean --dry-run
+expect_widest 60
+expect_out_like ' publish_program
+        954 MiB DRAM, 2.00 KiB L1
+'
+grep -q ' $' "$work/out" && fail "wanted no blanks at the end of a line"
+unset TTSCOPE_ROOT
+long=this-file-does-not-exist-and-has-quite-a-long-name
+message="ttscope show: cannot open '$long': No such file or directory"
+run "$ttscope" show "$long"
+message=$err
+[ "${#message}" -gt 60 ] || fail "wanted a long message in one line"
+# shellcheck disable=SC2016 # the shell in the terminal expands the names
+on_terminal 60 sh -c 'exec "$0" show "$1" 2>&1' "$ttscope" "$long"
+[ "$(wc -L <"$work/out")" -le 60 ] || fail "wanted the message in 60 columns"
+[ "$(tr '\n' ' ' <"$work/out" | tr -s ' ')" = "$message " ] || fail "wanted the words of the message"
+
 # ---- the runtime's sentence ----
 
 "$TTS_BUILD_DIR/tests/example_tracked_loop_c" --scale 250 --record loop.tts 2>/dev/null

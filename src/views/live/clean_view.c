@@ -193,7 +193,7 @@ static enum tts_status put_clean_rows(const struct tts_cleanresult *result, FILE
         if (tts_cleanresult_program(result, p) != TTS_CLEANSTATE_REFUSED)
             status = add_program_row(&table, &result->plan->programs[p]);
     if (status == TTS_OK)
-        tts_table_text(&table, tts_say_columns(), out);
+        tts_table_text(&table, tts_say_row_columns(), out);
     tts_table_release(&table);
     return status;
 }

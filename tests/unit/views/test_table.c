@@ -110,6 +110,28 @@ T_TEST(a_row_that_cannot_be_kept_changes_nothing)
     }
 }
 
+T_TEST(a_row_whose_last_text_goes_below_has_no_blanks_at_its_end)
+{
+    static const struct tts_column two[] = {{.title = "name"},
+                                            {.title = "left", .goes_below = true}};
+    struct tts_table table;
+    tts_table_init(&table, two, 2, NULL);
+    for (size_t i = 0; i < 2; i++)
+        T_EQ(tts_table_add(&table, (struct tts_cell[]){tts_cell_text(i ? "ab" : "abcdefgh"),
+                                                       tts_cell_text("one two three")}),
+             TTS_OK);
+    T_STR_EQ(written(&table, 't', 24), "name      left\n"
+                                       "abcdefgh  one two three\n"
+                                       "ab        one two three\n");
+    T_STR_EQ(written(&table, 't', 22), "name      left\n"
+                                       "abcdefgh\n        one two three\n"
+                                       "ab\n        one two three\n");
+    T_STR_EQ(written(&table, 't', 16), "name      left\n"
+                                       "abcdefgh\n        one two\n        three\n"
+                                       "ab\n        one two\n        three\n");
+    tts_table_release(&table);
+}
+
 T_TEST(a_last_text_that_does_not_fit_goes_below_its_row)
 {
     static const struct tts_column two[] = {{.title = "n", .type = TTS_COLUMN_NUMBER},
