@@ -103,6 +103,15 @@ check_screen 80 24 "--view processes" "4242"
 check_screen 120 40 "--view processes" "4242"
 [[ $out == *"72.00 MB"* ]] || fail "wanted sizes with two decimals"
 
+# A narrow terminal breaks sentences between words. The last line says what is left out.
+check_screen 60 60 "--view table" "Δ)"
+[[ $out == *$'\n   - Device 0: only the thread that opened the device is\n     counted: buffers of'* ]] ||
+    fail "wanted a caveat in lines of at most 60 columns"
+[[ $(grep . <<<"$out" | tail -n 1) == "... "[1-9]*" more columns: widen the terminal" ]] ||
+    fail "wanted the number of columns left out"
+check_screen 60 20 "" "L1 Allocated: 72.00 MB (84.7%) 84%"
+[[ $out == *$' rows)\n'* && $out != *"more columns"* ]] || fail "wanted nothing left out"
+
 # A shorter frame leaves nothing of a longer one. Ctrl-Z shows the cursor, and fg hides it.
 ran="top, resized and stopped"
 start_terminal 120 80

@@ -204,23 +204,38 @@ static size_t color_length(const char *text, size_t len)
     return 0;
 }
 
-/* Draws a line of a frame, cut to the columns of the screen. Codes of colours after the cut are
- * kept, because such a code may end a colour that began before the cut. */
+/* The place after the last blank of a line, where the line can be cut. */
+struct cut_place {
+    size_t used; /* of `drawn` */
+    unsigned column;
+};
+
+/* Draws a line of a frame, cut to the columns of the screen before a word: half a number would
+ * be another number. A line without blanks is cut at the last column. Codes of colours after
+ * the cut are kept, because such a code may end a colour that began before the cut. */
 static enum tts_status draw_line(struct tts_screen *screen, const char *line, size_t len)
 {
+    struct cut_place cut = {screen->used, 0};
     unsigned column = 0;
     bool is_cut = false;
     for (size_t at = 0, used; at < len; at += used) {
-        uint32_t code;
+        uint32_t code = 0;
         used = color_length(line + at, len - at);
         bool is_color = used > 0;
         if (!is_color) {
             used = tts_utf8_next(line + at, len - at, &code);
-            is_cut = is_cut || column + code_columns(code) > screen->columns;
+            bool is_over = column + code_columns(code) > screen->columns;
+            if (!is_cut && is_over && code != ' ' && cut.column > 0) {
+                screen->used = cut.used;
+                column = cut.column;
+            }
+            is_cut = is_cut || is_over;
             column += is_cut ? 0 : code_columns(code);
         }
         if ((is_color || !is_cut) && draw_bytes(screen, line + at, used) != TTS_OK)
             return TTS_E_NOMEM;
+        if (!is_cut && (code == ' ' || (is_color && cut.column > 0)))
+            cut = (struct cut_place){screen->used, column};
     }
     /* In the last column, clearing would take the character that was just drawn. */
     return column < screen->columns ? draw_text(screen, "\033[K") : TTS_OK;
@@ -234,14 +249,60 @@ size_t tts_screen_lines(const char *frame, size_t len)
     return lines + (len > 0 && frame[len - 1] != '\n');
 }
 
+/* Returns whether a character is part of a word or a number: rules and bars are not. */
+static bool is_word_code(uint32_t code)
+{
+    return (code >= '0' && code <= '9') || (code >= 'A' && code <= 'Z') ||
+           (code >= 'a' && code <= 'z');
+}
+
+/* Returns how many columns the terminal needs more, so that no word of the frame is cut. */
+static unsigned find_lost_columns(const struct tts_screen *screen, const char *frame,
+                                  size_t len)
+{
+    unsigned column = 0, widest = 0;
+    for (size_t at = 0, used; at < len; at += used) {
+        uint32_t code;
+        used = color_length(frame + at, len - at);
+        if (used > 0)
+            continue;
+        used = tts_utf8_next(frame + at, len - at, &code);
+        column = code == '\n' ? 0 : column + code_columns(code);
+        if (is_word_code(code) && column > widest)
+            widest = column;
+    }
+    return widest > screen->columns ? widest - screen->columns : 0;
+}
+
+/* Draws the last line of a frame that does not fit, on the given row. */
+static enum tts_status draw_left_out(struct tts_screen *screen, size_t lines, unsigned columns,
+                                     size_t row)
+{
+    char text[128];
+    if (columns == 0)
+        snprintf(text, sizeof text,
+                 "... %zu more lines: enlarge the terminal, or choose with --device and --view",
+                 lines);
+    else if (lines == 0)
+        snprintf(text, sizeof text, "... %u more column%s: widen the terminal", columns,
+                 columns == 1 ? "" : "s");
+    else
+        snprintf(text, sizeof text,
+                 "... %zu more line%s, %u more column%s: enlarge the terminal", lines,
+                 lines == 1 ? "" : "s", columns, columns == 1 ? "" : "s");
+    enum tts_status status = draw_line(screen, text, strlen(text));
+    bool is_last = row + 1 >= (screen->rows < ROWS_MIN ? ROWS_MIN : screen->rows);
+    return status == TTS_OK && !is_last ? draw_text(screen, "\n\033[J") : status;
+}
+
 enum tts_status tts_screen_draw(struct tts_screen *screen, const char *frame, size_t len)
 {
     size_t lines = tts_screen_lines(frame, len), at = 0;
     size_t rows = screen->rows < ROWS_MIN ? ROWS_MIN : screen->rows;
-    size_t shown = lines > rows ? rows - 1 : lines;
-    char left_out[128];
+    unsigned lost = find_lost_columns(screen, frame, len);
+    size_t wanted = lines + (lost > 0), shown = wanted > rows ? rows - 1 : lines;
     screen->used = 0;
-    screen->is_full = lines >= rows;
+    screen->is_full = wanted >= rows;
     enum tts_status status = draw_text(screen, BEGIN_FRAME);
     for (size_t row = 0; row < shown && status == TTS_OK; row++) {
         const char *end = memchr(frame + at, '\n', len - at);
@@ -251,14 +312,10 @@ enum tts_status tts_screen_draw(struct tts_screen *screen, const char *frame, si
         if (status == TTS_OK && row + 1 < rows)
             status = draw_text(screen, "\n");
     }
-    if (status == TTS_OK && lines > shown) {
-        snprintf(left_out, sizeof left_out,
-                 "... %zu more lines: enlarge the terminal, or choose with --device and --view",
-                 lines - shown);
-        status = draw_line(screen, left_out, strlen(left_out));
-    } else if (status == TTS_OK && shown < rows) {
+    if (status == TTS_OK && (lines > shown || lost > 0))
+        status = draw_left_out(screen, lines - shown, lost, shown);
+    else if (status == TTS_OK && shown < rows)
         status = draw_text(screen, "\033[J");
-    }
     return status == TTS_OK ? draw_text(screen, END_FRAME) : status;
 }
 

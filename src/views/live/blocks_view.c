@@ -323,7 +323,7 @@ static void put_short_blocks(const struct tts_liveview *view, FILE *out)
 {
     const struct tts_liveframe *frame = view->frame;
     char time[TTS_LIVETEXT_TIME_MAX];
-    fprintf(out, "%s  %zu device%s, every %" PRIu64 "ms  (all lines need %zu rows)\n",
+    tts_say(out, 0, "%s  %zu device%s, every %" PRIu64 "ms  (all lines need %zu rows)",
             tts_livetime_text(time, frame->time_ns), frame->device_count,
             tts_say_plural(frame->device_count), view->period_ms, view->whole_lines);
     for (size_t i = 0; i < frame->device_count; i++) {

@@ -40,11 +40,32 @@ T_TEST(a_line_that_fills_the_columns_keeps_its_last_character)
 
 T_TEST(wide_lines_are_cut_and_their_colours_end)
 {
-    T_STR_EQ(drawn(3, 5, "abcdef\n"), BEGIN "abc\n\033[J" END);
-    T_STR_EQ(drawn(3, 5, "a\033[31mbcdef\033[0m\n"), BEGIN "a\033[31mbc\033[0m\n\033[J" END);
-    T_STR_EQ(drawn(3, 5, "\u0394\u2588\u2591x\n"), BEGIN "\u0394\u2588\u2591\n\033[J" END);
+    T_STR_EQ(drawn(3, 5, "abc---\n"), BEGIN "abc\n\033[J" END);
+    T_STR_EQ(drawn(3, 5, "a\033[31mbc---\033[0m\n"), BEGIN "a\033[31mbc\033[0m\n\033[J" END);
+    T_STR_EQ(drawn(3, 5, "\u0394\u2588\u2591-\n"), BEGIN "\u0394\u2588\u2591\n\033[J" END);
     /* A wide character has no half. */
-    T_STR_EQ(drawn(3, 5, "\u4e2d\u4e2dx\n"), BEGIN "\u4e2d\033[K\n\033[J" END);
+    T_STR_EQ(drawn(3, 5, "\u4e2d\u4e2d-\n"), BEGIN "\u4e2d\033[K\n\033[J" END);
+}
+
+T_TEST(a_line_is_cut_before_a_word)
+{
+    T_STR_EQ(drawn(8, 5, "one 128.00 ---\n"), BEGIN "one \033[K\n... 2 \033[K\n\033[J" END);
+    T_STR_EQ(drawn(8, 2, "one \033[31m128.00\033[0m\n"),
+             BEGIN "one \033[31m\033[0m\033[K\n... 2 \033[K" END);
+}
+
+T_TEST(a_wide_frame_says_how_many_columns_are_left_out)
+{
+    static const char wide[] = "0123456789012345678901234567890123456789 word\n===\n";
+    T_STR_EQ(drawn(40, 5, wide),
+             BEGIN "0123456789012345678901234567890123456789\n===\033[K\n"
+                   "... 5 more columns: widen the terminal\033[K\n\033[J" END);
+    T_STR_EQ(drawn(40, 3, wide), BEGIN "0123456789012345678901234567890123456789\n===\033[K\n"
+                                       "... 5 more columns: widen the terminal\033[K" END);
+    T_STR_EQ(drawn(40, 2, wide), BEGIN "0123456789012345678901234567890123456789\n"
+                                       "... 1 more line, 5 more columns: enlarge" END);
+    T_STR_EQ(drawn(45, 3, wide), BEGIN "0123456789012345678901234567890123456789 word\n"
+                                       "===\033[K\n\033[J" END);
 }
 
 T_TEST(a_tall_frame_says_how_many_lines_are_left_out)
@@ -52,7 +73,7 @@ T_TEST(a_tall_frame_says_how_many_lines_are_left_out)
     const char *text = drawn(80, 3, "1\n2\n3\n4\n5\n");
     T_STR_EQ(text, BEGIN "1\033[K\n2\033[K\n... 3 more lines: enlarge the terminal, or choose "
                          "with --device and --view\033[K" END);
-    T_STR_EQ(drawn(8, 2, "1\n2\n3\n"), BEGIN "1\033[K\n... 2 mo" END);
+    T_STR_EQ(drawn(8, 2, "1\n2\n3\n"), BEGIN "1\033[K\n... 2 \033[K" END);
     T_STR_EQ(drawn(80, 3, "1\n2\n3\n"), BEGIN "1\033[K\n2\033[K\n3\033[K" END);
 }
 
