@@ -261,7 +261,8 @@ static struct hostdevice *begin_device(struct tts_serverhost *host,
         struct tts_serverchip chip = place->chip;
         *place = (struct hostdevice){.reading = host->reading, .chip = chip};
         place->sums.device = number;
-        place->sums.is_remote = !device->node_known;
+        place->sums.is_of_program = device->caveats & TTS_CAVEAT_OF_PROGRAM;
+        place->sums.is_remote = !device->node_known && !place->sums.is_of_program;
     }
     const struct tts_livepool *dram = &device->pools[TTS_POOL_DRAM],
                               *l1 = &device->pools[TTS_POOL_L1];

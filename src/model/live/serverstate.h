@@ -17,7 +17,8 @@ struct tts_serverdevice {
     bool arch_known;
     enum tts_arch arch;
     uint64_t dram_total_bytes, l1_total_bytes;
-    bool is_remote; /* the chip has no node of its own on this host */
+    bool is_remote;     /* the chip has no node of its own on this host */
+    bool is_of_program; /* no board has the device: for example, it is modelled */
 };
 
 /* A live buffer, or a live kernel. */

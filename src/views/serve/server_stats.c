@@ -63,7 +63,10 @@ static void put_start_device(FILE *out, const struct tts_serverdevice *device)
     if (device->capacity_known)
         fprintf(out, " (%sGB DRAM, %sMB L1)", server_size(dram, device->dram_total_bytes, GIB),
                 server_size(l1, device->l1_total_bytes, MIB));
-    fprintf(out, " [%s]\n", device->is_remote ? "Remote" : "Local");
+    fprintf(out, " [%s]\n",
+            device->is_of_program ? "of a program"
+            : device->is_remote   ? "Remote"
+                                  : "Local");
 }
 
 void tts_serverstats_start(const struct tts_serverstate *state, const char *socket_path,

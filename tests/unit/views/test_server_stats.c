@@ -28,6 +28,15 @@ T_TEST(the_start_has_the_published_lines)
              "   Device 3: Unknown [Remote]\n");
 }
 
+T_TEST(a_device_that_only_a_program_names_is_neither_local_nor_remote)
+{
+    struct tts_serverstate all = server_state();
+    struct tts_serverdevice device = {.device = 5, .is_of_program = true};
+    all.devices = &device;
+    all.device_count = 1;
+    T_TRUE(strstr(stats_of(&all, 's', true), "\n   Device 5: Unknown [of a program]\n"));
+}
+
 T_TEST(statistics_have_the_published_lines_for_busy_devices)
 {
     struct tts_serverstate all = server_state();
