@@ -169,7 +169,7 @@ if "$python" -c 'import pty; pty.openpty()' 2>/dev/null; then
     for output in "" "-o /dev/stdout"; do
         run script -qec "'$ttscope' export '$work/1.tts' --to perfetto $output" /dev/null
         expect_code 2
-        expect_out_like "a Perfetto trace is binary and is not written to a terminal: give '-o OUT.pftrace'"
+        expect_sentence "a Perfetto trace is binary and is not written to a terminal: give '-o OUT.pftrace'"
     done
     run script -qec "'$ttscope' export '$work/graph.json' --to json" /dev/null
     expect_code 0

@@ -26,7 +26,7 @@ struct rig {
 static void note_full(void *ctx, const char *text)
 {
     struct rig *rig = ctx;
-    if (strstr(text, "new clients have to wait"))
+    if (strstr(text, "new clients wait"))
         sem_post(&rig->is_full);
 }
 
