@@ -549,6 +549,8 @@ enum tts_status tts_eventscan_finish(struct tts_eventscan *scan, struct tts_erro
     if (scan->growing.rule.interval_ns > 0)
         tts_growscan_end(&scan->growing, scan->sum->last_ns);
     scan->sum->growing = scan->growing.found;
+    if (scan->config.follows_traces)
+        tts_tracescan_end(&scan->traces);
     scan->sum->trace_phases = scan->traces.phases.answer;
     scan->sum->traces = scan->traces.begun + scan->traces.ended;
     return status == TTS_OK ? finish_scan_whole(scan, err)

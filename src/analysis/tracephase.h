@@ -14,6 +14,10 @@
 
 /* A kernel is smaller: the code of a core lies in a ring of 70,656 bytes. */
 enum { TTS_TRACEPHASE_LARGE_CLASS = 16 };
+/* Samples by events: a pause of a capture, and the time after which nothing changes any more.
+ */
+#define TTS_TRACEPHASE_PAUSE_NS UINT64_C(50000000)
+#define TTS_TRACEPHASE_STILL_NS UINT64_C(1000000000)
 
 struct tts_tracesample {
     uint64_t time_ns;

@@ -146,12 +146,12 @@ void tts_serverphases_settle(struct tts_serverphases *phases, uint64_t now_ns,
 {
     for (size_t i = 0; i < phases->count; i++) {
         struct tts_serverphase *at = &phases->list[i];
-        bool is_pause = phase_age(now_ns, at->news_ns) >= TTS_SERVERPHASES_PAUSE_NS ||
-                        phase_age(now_ns, at->sample_ns) >= TTS_SERVERPHASES_STILL_NS;
+        bool is_pause = phase_age(now_ns, at->news_ns) >= TTS_TRACEPHASE_PAUSE_NS ||
+                        phase_age(now_ns, at->sample_ns) >= TTS_TRACEPHASE_STILL_NS;
         bool is_open = at->now.depth > 0 || !at->has_sample;
         if (at->is_changed && is_pause && is_open)
             sample_server_phase(at, now_ns, fn, ctx);
-        if (at->is_settled || phase_age(now_ns, at->news_ns) < TTS_SERVERPHASES_STILL_NS)
+        if (at->is_settled || phase_age(now_ns, at->news_ns) < TTS_TRACEPHASE_STILL_NS)
             continue;
         /* The first sample takes what has changed, the second one is still. */
         sample_server_phase(at, now_ns, fn, ctx);

@@ -3,7 +3,7 @@
  * of its phases once, so that a program without pauses does not fill the output.
  *
  * Samples are taken at the begin and the end of a capture, when the program pauses for
- * TTS_SERVERPHASES_PAUSE_NS during a capture, or at least every second, and after a second
+ * TTS_TRACEPHASE_PAUSE_NS during a capture, or at least every second, and after a second
  * without events.
  *
  * Ownership: the caller owns the struct, which begins as zeros, and releases it. Threads: one
@@ -15,8 +15,6 @@
 #include "wire/clientregion.h"
 
 enum { TTS_SERVERPHASES_DEVICES = TTS_CLIENTREGION_DEVICES_MAX };
-#define TTS_SERVERPHASES_PAUSE_NS UINT64_C(50000000)
-#define TTS_SERVERPHASES_STILL_NS UINT64_C(1000000000)
 
 struct tts_serverphase {
     uint32_t device;
