@@ -70,10 +70,34 @@ struct tts_server {
 
 /* --- events and statistics -------------------------------------------------------------- */
 
+/* Returns the bytes of the circular buffers or kernels of all processes on the device. */
+static uint64_t sum_code_bytes(const struct tts_server *server,
+                               const struct tts_serverevent *event, bool is_cb)
+{
+    const struct tts_serverdevice *frames =
+        tts_serverregistry_device(server->registry, event->device);
+    const struct tts_serverdevice *host = tts_serverhost_device(server->host, event->device);
+    /* The rings know more than the last read of the host, unless the event comes from it. */
+    bool has_news = is_cb && server->rings && event->source != TTS_SERVERSOURCE_COUNTERS;
+    if (!is_cb)
+        return frames->kernel_bytes + host->kernel_bytes;
+    return frames->cb_bytes +
+           (has_news ? tts_serverrings_cb_bytes(server->rings, event->device, host->cb_bytes)
+                     : host->cb_bytes);
+}
+
 /* Hands an event to the printer and to the recorder. */
-static void spread_event(void *ctx, const struct tts_serverevent *event)
+static void spread_event(void *ctx, const struct tts_serverevent *from)
 {
     struct tts_server *server = ctx;
+    struct tts_serverevent all = *from;
+    const struct tts_serverevent *event = &all;
+    bool is_cb =
+        from->kind == TTS_SERVEREVENT_CB_ALLOC || from->kind == TTS_SERVEREVENT_CB_FREE;
+    bool is_kernel = from->kind == TTS_SERVEREVENT_KERNEL_LOAD ||
+                     from->kind == TTS_SERVEREVENT_KERNEL_UNLOAD;
+    if ((is_cb || is_kernel) && from->device < TTS_FRAME_DEVICES_MAX)
+        all.live_bytes = sum_code_bytes(server, from, is_cb);
     server->other_events += event->source != TTS_SERVERSOURCE_FRAMES;
     if (!server->config.is_quiet)
         server->printer.event(server->printer.ctx, event);

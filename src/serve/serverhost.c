@@ -138,8 +138,7 @@ static struct hostcount *add_count(struct tts_serverhost *host,
 
 /* Sends the change of one counter. */
 static void compare_counter(struct tts_serverhost *host, const struct hostcount *count,
-                            enum tts_counter counter, const struct tts_livedevice *device,
-                            uint64_t now_bytes)
+                            enum tts_counter counter, uint64_t now_bytes)
 {
     static const enum tts_serverevent_kind kinds[TTS_COUNTERS][2] = {
         [TTS_COUNTER_DRAM] = {TTS_SERVEREVENT_FREE, TTS_SERVEREVENT_ALLOC},
@@ -160,11 +159,11 @@ static void compare_counter(struct tts_serverhost *host, const struct hostcount 
             .pool = counter < (int)TTS_POOLS ? (enum tts_pool)counter : TTS_POOL_L1,
             .size_bytes = has_risen ? now_bytes - before_bytes : before_bytes - now_bytes,
             .references = has_risen,
-            .live_bytes = counter == TTS_COUNTER_CB ? device->cb_bytes : now_bytes});
+            .live_bytes = now_bytes});
 }
 
-static void compare_counters(struct tts_serverhost *host, const struct tts_livedevice *device,
-                             uint32_t number, const struct tts_liveprocess *process)
+static void compare_counters(struct tts_serverhost *host, uint32_t number,
+                             const struct tts_liveprocess *process)
 {
     const struct hostcount *known;
     struct hostcount *count = find_count(host, process, number, &known);
@@ -176,8 +175,7 @@ static void compare_counters(struct tts_serverhost *host, const struct tts_lived
     for (int i = 0; i < TTS_COUNTERS; i++) {
         bool is_known = process->counters.known >> i & 1;
         if (is_known)
-            compare_counter(host, count, (enum tts_counter)i, device,
-                            process->counters.bytes[i]);
+            compare_counter(host, count, (enum tts_counter)i, process->counters.bytes[i]);
         if (is_known)
             count->counters.bytes[i] = process->counters.bytes[i];
     }
@@ -280,32 +278,45 @@ static struct hostdevice *begin_device(struct tts_serverhost *host,
     return place;
 }
 
-static void take_process(struct tts_serverhost *host, const struct tts_livedevice *device,
-                         uint32_t number, const struct tts_liveprocess *process)
+/* Returns whether a process counts: it is alive, and the registry does not count its frames. */
+static bool counts_host_process(const struct tts_serverhost *host,
+                            const struct tts_liveprocess *process)
 {
     bool is_ours = process->client && process->client->by_server;
     bool is_sender = process->pid_known && host->config.is_sender &&
                      host->config.is_sender(host->config.ctx, process->pid);
-    if (is_ours || is_sender || process->state == TTS_LIVEPROCESS_DEAD)
+    return !is_ours && !is_sender && process->state != TTS_LIVEPROCESS_DEAD;
+}
+
+/* Adds up the processes of a device, or sends the changes of their counters. */
+static void take_host_device(struct tts_serverhost *host, const struct tts_livedevice *device,
+                             bool is_adding)
+{
+    uint32_t number = device->logical_id_known ? device->logical_id : device->index;
+    if (number >= TTS_FRAME_DEVICES_MAX)
         return;
-    add_process_sums(&host->devices[number], process);
-    if (process->source == TTS_LIVESOURCE_REGION || process->source == TTS_LIVESOURCE_INSPECTOR)
-        compare_counters(host, device, number, process);
+    struct hostdevice *place = is_adding ? begin_device(host, device, number) : NULL;
+    for (size_t i = 0; i < device->process_count; i++) {
+        const struct tts_liveprocess *process = &device->processes[i];
+        bool has_events = process->source == TTS_LIVESOURCE_REGION ||
+                          process->source == TTS_LIVESOURCE_INSPECTOR;
+        if (!counts_host_process(host, process))
+            continue;
+        if (place)
+            add_process_sums(place, process);
+        else if (has_events)
+            compare_counters(host, number, process);
+    }
 }
 
 static void take_reading(struct tts_serverhost *host)
 {
     const struct tts_liveframe *frame = &host->last->frame;
     host->reading++;
-    for (size_t i = 0; i < frame->device_count; i++) {
-        const struct tts_livedevice *device = &frame->devices[i];
-        uint32_t number = device->logical_id_known ? device->logical_id : device->index;
-        if (number >= TTS_FRAME_DEVICES_MAX)
-            continue;
-        begin_device(host, device, number);
-        for (size_t j = 0; j < device->process_count; j++)
-            take_process(host, device, number, &device->processes[j]);
-    }
+    /* The sums come first: an event has the sum of all processes. */
+    for (int turn = 0; turn < 2; turn++)
+        for (size_t i = 0; i < frame->device_count; i++)
+            take_host_device(host, &frame->devices[i], turn == 0);
     end_counts(host);
 }
 

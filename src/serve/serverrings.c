@@ -17,6 +17,13 @@
 
 enum { EVENTS = 2048, STEP_EVENTS = 4 * EVENTS, LAST_READS = 64, MS_NS = 1000 * 1000 };
 
+/* The circular buffers of a program on a device: now, and in the last read of the host. */
+struct ring_cbs {
+    uint32_t device;
+    bool has_event; /* `now_bytes` comes from an event */
+    uint64_t now_bytes, read_bytes;
+};
+
 /* A program that is followed. */
 struct followed {
     struct tts_serverprocess process;
@@ -27,6 +34,8 @@ struct followed {
     uint32_t pause_ms;
     uint64_t live_bytes, live_buffers; /* at the last update */
     struct tts_serverphases phases;
+    struct ring_cbs *cbs; /* by device, in no order */
+    size_t cbs_count, cbs_capacity;
     bool is_seen;
     /* The phases are read from the counters: the program is older than the server, or events
      * were lost. */
@@ -75,8 +84,11 @@ enum tts_status tts_serverrings_open(const char *directory, const struct tts_ser
     return TTS_OK;
 }
 
-static void close_followed_ring(struct followed *followed)
+static void close_followed_ring(const struct tts_serverrings *rings, struct followed *followed)
 {
+    if (followed->cbs)
+        rings->alloc->free(rings->alloc->ctx, followed->cbs,
+                           followed->cbs_capacity * sizeof *followed->cbs);
     tts_serverphases_release(&followed->phases);
     tts_clientring_close(followed->ring);
     if (followed->pidfd >= 0)
@@ -88,7 +100,7 @@ void tts_serverrings_close(struct tts_serverrings *rings)
     if (!rings)
         return;
     for (size_t i = 0; i < rings->count; i++)
-        close_followed_ring(&rings->list[i]);
+        close_followed_ring(rings, &rings->list[i]);
     if (rings->list)
         rings->alloc->free(rings->alloc->ctx, rings->list,
                            rings->capacity * sizeof *rings->list);
@@ -107,6 +119,68 @@ int tts_serverrings_fd(const struct tts_serverrings *rings)
 size_t tts_serverrings_count(const struct tts_serverrings *rings)
 {
     return rings->count;
+}
+
+/* --- circular buffers ------------------------------------------------------------------- */
+
+/* Returns the place of a device, or NULL without memory or with too many devices. */
+static struct ring_cbs *find_ring_cbs(const struct tts_serverrings *rings,
+                                      struct followed *followed, uint32_t device)
+{
+    for (size_t i = 0; i < followed->cbs_count; i++)
+        if (followed->cbs[i].device == device)
+            return &followed->cbs[i];
+    if (followed->cbs_count == TTS_CLIENTREGION_DEVICES_MAX)
+        return NULL;
+    struct ring_cbs *list = tts_alloc_grow(rings->alloc, followed->cbs, &followed->cbs_capacity,
+                                           followed->cbs_count + 1, sizeof *list);
+    if (!list)
+        return NULL;
+    followed->cbs = list;
+    list[followed->cbs_count] = (struct ring_cbs){.device = device};
+    return &list[followed->cbs_count++];
+}
+
+static void count_ring_cbs(const struct tts_serverrings *rings, struct followed *followed,
+                           const struct tts_clientregion_event *event)
+{
+    bool is_program = event->kind == TTS_CLIENTEVENT_PROGRAM; /* the ones before have ended */
+    if (!is_program && event->kind != TTS_CLIENTEVENT_CB)
+        return;
+    struct ring_cbs *cbs = find_ring_cbs(rings, followed, event->device);
+    if (!cbs)
+        return;
+    cbs->has_event = true;
+    cbs->now_bytes = is_program ? 0 : event->live_bytes;
+}
+
+/* Takes the bytes that a read of the host found. */
+static void read_ring_cbs(const struct tts_serverrings *rings, struct followed *followed,
+                          const struct tts_seenview *view)
+{
+    struct ring_cbs *cbs =
+        view->cb_known ? find_ring_cbs(rings, followed, view->logical_id) : NULL;
+    if (!cbs)
+        return;
+    cbs->read_bytes = view->cb_bytes;
+    if (!cbs->has_event || followed->reads_phases)
+        cbs->now_bytes = view->cb_bytes;
+}
+
+uint64_t tts_serverrings_cb_bytes(const struct tts_serverrings *rings, uint32_t device,
+                                  uint64_t read_bytes)
+{
+    uint64_t more = 0, less = 0;
+    for (size_t i = 0; i < rings->count; i++)
+        for (size_t j = 0; j < rings->list[i].cbs_count; j++) {
+            const struct ring_cbs *cbs = &rings->list[i].cbs[j];
+            if (cbs->device != device)
+                continue;
+            more += cbs->now_bytes;
+            less += cbs->read_bytes;
+        }
+    uint64_t sum = read_bytes + more;
+    return sum > less ? sum - less : 0;
 }
 
 /* --- events ----------------------------------------------------------------------------- */
@@ -187,6 +261,7 @@ static size_t read_ring(struct tts_serverrings *rings, struct followed *followed
     for (size_t i = 0; status == TTS_OK && i < count; i++) {
         tts_serverphases_event(&followed->phases, &rings->events[i], now_ns, send_phase_event,
                                &target);
+        count_ring_cbs(rings, followed, &rings->events[i]);
         send_region_event(rings, followed, &rings->events[i]);
     }
     return status == TTS_OK ? count : 0;
@@ -233,9 +308,12 @@ int tts_serverrings_step(struct tts_serverrings *rings, uint64_t now_ns)
 
 /* --- programs that come and go ---------------------------------------------------------- */
 
-static void measure_client(struct followed *followed, const struct tts_hostview *view,
-                           const struct tts_seenclient *client)
+static void measure_client(const struct tts_serverrings *rings, struct followed *followed,
+                           const struct tts_hostview *view, const struct tts_seenclient *client)
 {
+    for (size_t i = client->first_view; i < client->first_view + client->view_count; i++)
+        if (i < view->view_count)
+            read_ring_cbs(rings, followed, &view->views[i]);
     for (size_t i = client->first_view; i < client->first_view + client->view_count; i++)
         for (int pool = 0; i < view->view_count && pool < TTS_POOLS; pool++) {
             followed->live_bytes += view->views[i].counted_bytes[pool];
@@ -323,7 +401,7 @@ static void end_followed(struct tts_serverrings *rings, struct followed *followe
                         &(struct tts_serverevent){.kind = TTS_SERVEREVENT_DEATH,
                                                   .size_bytes = followed->live_bytes,
                                                   .buffers = followed->live_buffers});
-    close_followed_ring(followed);
+    close_followed_ring(rings, followed);
     *followed = rings->list[--rings->count];
 }
 
@@ -345,6 +423,8 @@ void tts_serverrings_update(struct tts_serverrings *rings, const struct tts_host
         /* A program that removes its region has freed its buffers, or they end with it. */
         rings->list[i].live_bytes = 0;
         rings->list[i].live_buffers = 0;
+        for (size_t j = 0; j < rings->list[i].cbs_count; j++)
+            rings->list[i].cbs[j].read_bytes = 0;
     }
     for (size_t i = 0; i < view->client_count; i++) {
         const struct tts_seenclient *client = &view->clients[i];
@@ -357,7 +437,7 @@ void tts_serverrings_update(struct tts_serverrings *rings, const struct tts_host
             followed = follow_client(rings, client);
         if (!followed)
             continue;
-        measure_client(followed, view, client);
+        measure_client(rings, followed, view, client);
         see_client_phases(followed, view, client);
         followed->is_seen = !is_gone;
     }

@@ -40,3 +40,7 @@ void tts_serverrings_update(struct tts_serverrings *rings, const struct tts_host
 int tts_serverrings_step(struct tts_serverrings *rings, uint64_t now_ns);
 /* Returns the number of programs that are followed. */
 size_t tts_serverrings_count(const struct tts_serverrings *rings);
+/* Returns the bytes of the circular buffers on a device by the last events. `read_bytes` is the
+ * sum of the last read of the host, of all programs, also of those that are not followed. */
+uint64_t tts_serverrings_cb_bytes(const struct tts_serverrings *rings, uint32_t device,
+                                  uint64_t read_bytes);

@@ -121,6 +121,42 @@ ask alloc:0:dram:4096:0x40
 stop_server
 [ "$(jq -c 'select(.size_bytes == 4096) | .id' <<<"$out" | head -n 1)" != "" ] || fail "wanted an event in JSON"
 
+# --- circular buffers of all processes ----------------------------------------------------------
+live_cbs() { # the running total of each event
+    jq -c -s '[.[] | select(.event == "cb_alloc") | .live_bytes]' "$work/log"
+}
+has_live_cbs() {
+    [ "$(live_cbs)" = "$1" ]
+}
+start_server --json
+start_client "$work/cb" python3 "$source_dir/tests/e2e/serve_client.py" "$socket" cb:0:8192:1 hold
+for i in 1 2; do
+    mkfifo "$work/in.$i"
+    "$TTS_BUILD_DIR/tests/publish_program" "$TTSCOPE_ROOT/dev/shm" -1 4096 <"$work/in.$i" >"$work/published.$i" 2>&1 &
+    children+=($!)
+done
+exec 8>"$work/in.1" 9>"$work/in.2"
+echo 'own 262144' >&8
+wait_until has_live_cbs '[8192,270336]' || live_cbs
+echo 'own 262144' >&9
+wait_until has_live_cbs '[8192,270336,532480]' || live_cbs
+start_client "$work/cb2" python3 "$source_dir/tests/e2e/serve_client.py" "$socket" cb:0:100:2 cbfree:0:50:2 hold
+wait_until has_live_cbs '[8192,270336,532480,532580]' || live_cbs
+kill -USR1 "$server"
+last_cbs() {
+    jq -s -c '[.[] | select(.kind == "statistics") | .devices[0].cb_bytes] == [532530] and
+        ([.[] | select(.event == "cb_free") | .live_bytes] == [532530])' "$work/log" | grep -q true
+}
+wait_until last_cbs || cat "$work/log"
+echo program >&8 # the circular buffers of the program before are gone
+echo 'own 4096' >&8
+wait_until has_live_cbs '[8192,270336,532480,532580,274482]' || live_cbs
+exec 8>&- 9>&-
+stop_server
+expect_code 0
+stop_children
+children=()
+
 # --- output that nobody takes -------------------------------------------------------------------
 for target in /dev/full closed; do
     if [ $target = closed ]; then

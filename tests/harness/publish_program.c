@@ -11,8 +11,8 @@
  * 50, "l1 N" allocates in L1 there, "full N" says that N bytes are all of its L1, "work N
  * KEPT" allocates and frees N buffers of DRAM and keeps KEPT others, "begin" and "end" capture
  * a trace, "place N ADDRESS" allocates in L1 there, "cb ADDRESS" begins a circular buffer in
- * the memory of an L1 buffer there, "program" begins a program there. Ends at the end of the
- * input. */
+ * the memory of an L1 buffer there, "own N" begins one of N bytes in memory of its own,
+ * "program" begins a program there. Ends at the end of the input. */
 #include "ttscope/publish.h"
 
 #include <inttypes.h>
@@ -167,6 +167,17 @@ static void tell_borrowed_cb(struct tts_tracker *tracker, uint64_t address)
     must_publish(tts_tracker_post(tracker, &event, &err), &err);
 }
 
+static void tell_own_cb(struct tts_tracker *tracker, uint64_t bytes)
+{
+    static const struct tts_core_range one = {0, 0, 0, 0};
+    struct tts_error err = {0};
+    struct tts_event event = tts_event_of(TTS_EVENT_CB, 0);
+    event.size_bytes = bytes;
+    event.ranges = &one;
+    event.range_count = 1;
+    must_publish(tts_tracker_post(tracker, &event, &err), &err);
+}
+
 static void obey_line(struct tts_tracker *tracker, const char *line)
 {
     static uint64_t id = 100;
@@ -189,6 +200,8 @@ static void obey_line(struct tts_tracker *tracker, const char *line)
         place_l1_buffer(tracker, ++id, bytes, kept);
     else if (sscanf(line, "cb %" SCNu64, &bytes) == 1)
         tell_borrowed_cb(tracker, bytes);
+    else if (sscanf(line, "own %" SCNu64, &bytes) == 1)
+        tell_own_cb(tracker, bytes);
     else if (strcmp(line, "program\n") == 0)
         must_publish(tts_track_program(tracker, 0, &err), &err);
     else if (sscanf(line, "work %" SCNu64 " %" SCNu64, &bytes, &kept) == 2)
