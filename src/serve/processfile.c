@@ -38,6 +38,7 @@ struct tts_processfile {
     const struct tts_alloc *alloc;
     int fd;
     int sys_errno; /* why the file stopped; 0: it goes on */
+    bool is_left;  /* the program goes on without the file */
     struct tts_mapped header, place;
     struct tts_rec_state state;
     uint64_t blocks, events, missed;
@@ -78,10 +79,11 @@ static void put_process_state(struct tts_processfile *file, enum tts_rec_state_k
 {
     file->state.generation++;
     file->state.kind = kind;
-    file->state.sys_errno = (uint32_t)file->sys_errno;
+    bool is_left = kind == TTS_REC_STOPPED && file->sys_errno == 0;
+    file->state.sys_errno = is_left ? ECANCELED : (uint32_t)file->sys_errno;
     file->state.blocks = file->blocks;
     file->state.events = kind == TTS_REC_RECORDING ? 0 : file->events;
-    file->state.dropped = kind == TTS_REC_STOPPED ? file->missed : 0;
+    file->state.dropped = file->sys_errno != 0 ? file->missed : 0;
     tts_rec_state_put(&file->state, file->header.bytes);
 }
 
@@ -256,12 +258,17 @@ void tts_processfile_free(struct tts_processfile *file)
 {
     if (!file)
         return;
-    if (file->sys_errno == 0)
+    if (file->sys_errno == 0 && !file->is_left)
         put_process_state(file, TTS_REC_ENDED);
     else
         put_process_state(file, TTS_REC_STOPPED);
     close_process_file(file);
     file->alloc->free(file->alloc->ctx, file, sizeof *file);
+}
+
+void tts_processfile_leave(struct tts_processfile *file)
+{
+    file->is_left = true;
 }
 
 int tts_processfile_stopped(const struct tts_processfile *file)

@@ -38,6 +38,9 @@ TTS_NODISCARD enum tts_status tts_processfile_new(const struct tts_processfile_c
 /* Ends the recording and cuts the file after its last byte in use. NULL is allowed. */
 void tts_processfile_free(struct tts_processfile *file);
 
+/* Says that the recording ends before its program: the state is then "stopped", ECANCELED. */
+void tts_processfile_leave(struct tts_processfile *file);
+
 /* Writes an event of the process. An event that no recording can have, and an event after the
  * file stopped, is counted as missed. Returns true if something was written or nothing had to
  * be written. */

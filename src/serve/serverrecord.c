@@ -295,8 +295,11 @@ static void *write_recordings(void *ctx)
             wait_queue(record);
         }
     }
-    for (size_t i = 0; i < record->process_count; i++)
+    for (size_t i = 0; i < record->process_count; i++) {
+        if (record->processes[i].file) /* no DEATH came: the program still runs */
+            tts_processfile_leave(record->processes[i].file);
         end_recording(record, &record->processes[i]);
+    }
     return NULL;
 }
 

@@ -75,6 +75,8 @@ const char *tts_partial_stop_text(const struct tts_rec_state *state,
     struct tts_error err;
     if (state->sys_errno == EBADMSG)
         tts_error_set(&err, TTS_E_IO, "was damaged before it was packed");
+    else if (tts_rec_state_is_left(state))
+        tts_error_set(&err, TTS_E_IO, "ended before the program");
     else if (state->sys_errno == ENOSPC)
         tts_error_set(&err, TTS_E_IO, "stopped because the disk was full");
     else if (state->sys_errno > 0)
@@ -92,6 +94,8 @@ static void add_state(struct tts_partial_notes *notes, const struct tts_recfile_
 {
     char reason[TTS_PARTIAL_REASON_MAX];
     uint64_t dropped = info->state.dropped;
+    if (info->state_is_known && tts_rec_state_is_left(&info->state))
+        return;
     if (!info->state_is_known)
         add(notes, "state", 0,
             "the recorded end state is damaged; the recording may be incomplete");

@@ -116,6 +116,18 @@ jq -e -s 'map(.schema) | unique | length == 1' <<<"$out" >/dev/null || fail "wan
 run "$ttscope" show "$work"/recordings/*.tts
 expect_code 0
 expect_out_like 'peak of DRAM: 10485760 B'
+expect_out_like 'state      complete'
+rm "$work"/recordings/*
+start_server --quiet --record "$work/recordings"
+start_client "$work/going" python3 "$source_dir/tests/e2e/serve_client.py" "$socket" fill:0:dram:64:3 hold
+stop_server
+expect_code 0
+run "$ttscope" show "$work"/recordings/*.tts
+expect_code 0
+expect_err ''
+expect_out_like 'state      ended before the program'
+stop_children
+children=()
 start_server --json
 ask alloc:0:dram:4096:0x40
 stop_server

@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
@@ -154,6 +155,11 @@ enum tts_status tts_rec_header_get(const unsigned char in[TTS_REC_HEADER_BYTES],
 static size_t copy_off(uint64_t generation)
 {
     return TTS_REC_STATE_OFF + (generation % 2 ? 0 : TTS_REC_STATE_BYTES);
+}
+
+bool tts_rec_state_is_left(const struct tts_rec_state *state)
+{
+    return state->kind == TTS_REC_STOPPED && state->sys_errno == ECANCELED;
 }
 
 void tts_rec_state_put(const struct tts_rec_state *state,

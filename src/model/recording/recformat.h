@@ -45,6 +45,9 @@ struct tts_rec_state {
     uint64_t blocks, events, dropped, index_off;
 };
 
+/* Returns whether the recording ended before its program. Nothing before its end is missing. */
+bool tts_rec_state_is_left(const struct tts_rec_state *state);
+
 struct tts_rec_header {
     enum tts_rec_kind kind;
     uint64_t place_bytes, places;

@@ -189,6 +189,8 @@ static void take_whole_file(struct event_reader *r, const struct tts_phase *all)
 
 static void note_recording_damage(struct tts_run *run, const struct tts_recfile_info *info)
 {
+    if (info->state_is_known && tts_rec_state_is_left(&info->state))
+        return;
     run->is_at_least |= !info->state_is_known || info->state.kind == TTS_REC_STOPPED;
     if (!info->state_is_known)
         tts_runs_note(run, 0, "the state of the recording is damaged; events may be missing");
