@@ -18,8 +18,8 @@
  * Exec: the new program replaces the file if it publishes, too. Otherwise the file stays, and
  * is shown as live until the process ends: call tts_publish_end() before exec.
  * Exit: a normal exit removes the file of the tracker of the process.
- * Kill: the file stays until `ttscope clean` or the next server removes it. Readers see from
- * the process number and the start time that the process has ended.
+ * Kill: the file stays until `ttscope clean` removes it. Readers see from the process number
+ * and the start time that the process has ended.
  *
  * Example:
  *     struct tts_tracker *tracker = tts_tracker_process();
