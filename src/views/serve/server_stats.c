@@ -161,6 +161,18 @@ static void put_row_pid(FILE *out, const struct tts_serverprocess *process)
         fputs("?", out);
 }
 
+/* Says how many buffers of a group are not listed, and why. `known` are in the state. */
+static void put_unlisted_buffers(FILE *out, uint64_t buffers, size_t known)
+{
+    if (known > LISTED_MAX)
+        fprintf(out, "    (%" PRIu64 " not listed: more than %d)\n", buffers, LISTED_MAX);
+    else if (buffers > known)
+        fprintf(out,
+                "    (%" PRIu64 " not listed: of programs that publish or have counters only, "
+                "or beyond the longest list)\n",
+                buffers - known);
+}
+
 /* Writes the buffers of a device and a pool, in one line if there are many. `rows` are those
  * from the first of this device and pool on. Returns how many of them belong here. */
 static size_t put_live_group(FILE *out, const struct tts_serverdevice *device,
@@ -173,12 +185,14 @@ static size_t put_live_group(FILE *out, const struct tts_serverdevice *device,
         count++;
     fprintf(out, "  %s: %" PRIu64 " buffers, %s MB total\n", tts_pool_name(pool),
             device->buffers[pool], server_size(size, device->bytes[pool], MIB));
-    for (size_t i = 0; i < count && device->buffers[pool] <= LISTED_MAX; i++) {
+    bool is_listed = count <= LISTED_MAX;
+    for (size_t i = 0; i < count && is_listed; i++) {
         fprintf(out, "    - Buffer 0x%" PRIx64 ": %s KB (PID ", rows[i].id,
                 server_size(size, rows[i].size_bytes, KIB));
         put_row_pid(out, rows[i].process);
         fprintf(out, ", ref_count=%" PRIu32 ")\n", rows[i].references);
     }
+    put_unlisted_buffers(out, device->buffers[pool], count);
     return count;
 }
 

@@ -89,11 +89,30 @@ T_TEST(more_than_ten_buffers_of_a_pool_are_a_sum)
     const char *text = stats_of(&all, 'b', false);
     T_TRUE(strstr(text, "  DRAM: 11 buffers, 11 MB total\n"));
     T_TRUE(!strstr(text, "- Buffer"));
+    T_TRUE(strstr(text, "    (11 not listed: more than 10)\n"));
     /* The sums are those of the device, also if not all rows are there. */
     all.buffer_count = 4;
     T_TRUE(strstr(stats_of(&all, 'b', false), "  DRAM: 11 buffers, 11 MB total\n"));
     all.buffer_count = all.live_buffers = device.buffers[0] = 10;
-    T_TRUE(strstr(stats_of(&all, 'b', false), "    - Buffer 0x9: 1024 KB (PID ?"));
+    text = stats_of(&all, 'b', false);
+    T_TRUE(strstr(text, "    - Buffer 0x9: 1024 KB (PID ?"));
+    T_TRUE(!strstr(text, "not listed"));
+}
+
+T_TEST(buffers_that_are_in_no_list_are_counted)
+{
+    struct tts_serverstate all = server_state();
+    struct tts_serverdevice device = all.devices[0];
+    device.buffers[TTS_POOL_DRAM] = 4;
+    device.buffers[TTS_POOL_TRACE] = 135;
+    all.devices = &device;
+    all.device_count = 1;
+    const char *text = stats_of(&all, 'b', false);
+    T_TRUE(strstr(text, "    - Buffer 0x20: 1024 KB (PID 12345, ref_count=1)\n"
+                        "    (3 not listed: of programs that publish or have counters only, "
+                        "or beyond the longest list)\n"
+                        "  L1: 2 buffers"));
+    T_TRUE(strstr(text, "    (135 not listed: of programs that publish"));
 }
 
 T_TEST(no_buffers_are_a_perfect_cleanup)
