@@ -911,7 +911,7 @@ static void put_leak_time(const struct tts_show_facts *show, const struct tts_le
                                 owner->periods);
     if (owner->until_ns > owner->since_ns)
         snprintf(text + len, sizeof text - len,
-                 ", from %" PRIu64 ".%06" PRIu64 " s to %" PRIu64 ".%06" PRIu64 " s",
+                 ", from about %" PRIu64 ".%06" PRIu64 " s to %" PRIu64 ".%06" PRIu64 " s",
                  from / 1000000000, from / 1000 % 1000000, to / 1000000000,
                  to / 1000 % 1000000);
     fprintf(out, "%s%s\n", text,
@@ -931,6 +931,10 @@ static void show_text_leaks(const struct tts_show_facts *show, FILE *out)
         if (is_last)
             put_leak_time(show, &leaks->owners[i], out);
     }
+    if (leaks->count > 0)
+        fputs("  per period: buffers for each repetition; numbers and times are those of "
+              "windows,\n  so they are rounded\n",
+              out);
     if (leaks->unlisted > 0)
         fprintf(out, "  and %zu more kinds of buffers\n", leaks->unlisted);
     if (leaks->kinds_left_out > 0)
