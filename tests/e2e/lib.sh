@@ -46,10 +46,11 @@ expect_out_like() {
     [[ $out == *$1* ]] || fail "wanted on stdout, among others: $1"
 }
 
-# Expects a sentence on stdout, wherever the program breaks its lines. The sentence is a pattern.
+# Expects a sentence on stdout, wherever the program breaks its lines, also on a terminal. The
+# sentence is a pattern.
 expect_sentence() {
     # shellcheck disable=SC2053
-    [[ $(tr -s '\n ' ' ' <<<"$out") == *$1* ]] || fail "wanted the sentence on stdout: $1"
+    [[ $(tr -s '\r\n ' ' ' <<<"$out") == *$1* ]] || fail "wanted the sentence on stdout: $1"
 }
 
 expect_err_like() {
