@@ -51,6 +51,7 @@ kill -0 "${children[0]}" || fail "the client was killed"
 kill -0 "$keeper" || fail "wanted a process that keeps the connection"
 stop_children
 children=()
+: >"$work/log"
 (trap '' HUP && exec "$ttscope" serve --quiet --socket "$socket") >"$work/log" 2>"$work/notes" & # nohup
 server=$!
 wait_until test -s "$work/log"
