@@ -589,7 +589,8 @@ static enum tts_status know_buffer(struct tts_graph *graph, struct tts_error *er
     buffer.id =
         tts_node_has(node, TTS_NODE_COUNTER) ? node->value[TTS_NODE_COUNTER] : graph->node_idx;
     if (buffer.id > TTS_GRAPH_ID_MAX) {
-        add_graph_note(graph, TTS_GRAPH_BAD_NODE, "a buffer has an invalid 'counter'");
+        add_graph_note(graph, TTS_GRAPH_BAD_NODE,
+                       "the 'counter' of a buffer is too large; the buffer is left out");
         return TTS_OK;
     }
     if (tts_graph_table_find(&graph->table, buffer.id, &before)) {

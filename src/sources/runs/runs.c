@@ -193,7 +193,7 @@ static void note_recording_damage(struct tts_run *run, const struct tts_recfile_
         return;
     run->is_at_least |= !info->state_is_known || info->state.kind == TTS_REC_STOPPED;
     if (!info->state_is_known)
-        tts_runs_note(run, 0, "the state of the recording is damaged; events may be missing");
+        tts_runs_note(run, 0, "the recorded end state is damaged; events may be missing");
     else if (info->state.kind == TTS_REC_STOPPED)
         tts_runs_note(run, 0, "the recording stopped early; later events are missing");
 }
