@@ -8,7 +8,7 @@
  *
  * bench_top --budget PART runs one part of a refresh in this process, for a count of its
  * instructions. */
-#include "analysis/liveowners.h"
+#include "analysis/live/liveowners.h"
 #include "base/compiler.h"
 #include "command.h"
 #include "harness/region_image.h"

@@ -1,6 +1,6 @@
 #include "live_regions.h"
 
-#include "analysis/liveowners.h"
+#include "analysis/live/liveowners.h"
 #include "churn.h"
 #include "sources/live/clientregions.h"
 #include "sources/live/clientring.h"

@@ -3,8 +3,8 @@
  * JSON. After other lines, when the bytes lie across two reads, and in pieces that another
  * reader passes on, the messages are the same: failscan.h promises this. */
 #include "sources/failure/failscan.h"
-#include "analysis/failadvice.h"
-#include "analysis/faillog.h"
+#include "analysis/failure/failadvice.h"
+#include "analysis/failure/faillog.h"
 #include "fuzz/reuse.h"
 #include "views/failure/failview.h"
 

@@ -2,8 +2,8 @@
  * The verdict, the advice and the buffers that held the memory follow from any numbers, their
  * sentences fit their buffers, and the picture can be drawn. A deficit is never larger than the
  * number that is too large. */
-#include "analysis/failadvice.h"
-#include "analysis/failholders.h"
+#include "analysis/failure/failadvice.h"
+#include "analysis/failure/failholders.h"
 #include "views/failure/failview.h"
 
 #include <stdlib.h>

@@ -8,11 +8,11 @@
 #pragma once
 
 #include "analysis/best.h"
-#include "analysis/growscan.h"
-#include "analysis/leakscan.h"
 #include "analysis/opbytes.h"
 #include "analysis/peak.h"
-#include "analysis/tracescan.h"
+#include "analysis/questions/growscan.h"
+#include "analysis/questions/leakscan.h"
+#include "analysis/questions/tracescan.h"
 
 enum {
     TTS_SUMMARY_PHASES_MAX = 65536,

@@ -4,7 +4,7 @@
  * thread at a time. */
 #pragma once
 
-#include "analysis/levels.h"
+#include "analysis/questions/levels.h"
 #include "model/follow.h"
 
 struct tts_op_row {

@@ -7,7 +7,7 @@
  * at the peak. One thread at a time. */
 #pragma once
 
-#include "analysis/levels.h"
+#include "analysis/questions/levels.h"
 #include "model/follow.h"
 
 struct tts_peak;

@@ -1,7 +1,7 @@
 /* cmd_doctor.c: the command `doctor`, which checks whether the memory of the devices of this
  * host can be watched, and says what to change. */
-#include "analysis/hostcheck.h"
-#include "analysis/liveowners.h"
+#include "analysis/live/hostcheck.h"
+#include "analysis/live/liveowners.h"
 #include "cli/commands.h"
 #include "cli/job.h"
 #include "cli/livehost_arg.h"

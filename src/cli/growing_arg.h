@@ -1,4 +1,5 @@
-/* growing_arg.h: the options of the commands that find growing pools (analysis/growth.h). */
+/* growing_arg.h: the options of the commands that find growing pools
+ * (analysis/questions/growth.h). */
 #pragma once
 
 #include "ttscope/status.h"

@@ -1,6 +1,6 @@
 /* failmsg.h: one failure message of the runtime, as its numbers. The families are the versions
  * of the messages (docs/design/failure-message.md). The reader is sources/failure; the meaning
- * is in analysis/failverdict.h.
+ * is in analysis/failure/failverdict.h.
  *
  * Plain data. One thread for each message. Nothing here allocates. */
 #pragma once

@@ -1,6 +1,6 @@
 #include "serve/hostreader.h"
 
-#include "analysis/liveowners.h"
+#include "analysis/live/liveowners.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/ticks.h"

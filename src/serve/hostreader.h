@@ -1,6 +1,6 @@
 /* hostreader.h: reads the host (sources/live/livehost.h), and decides which process owns which
- * bytes (analysis/liveowners.h), on a thread of its own: a read may take as long as the files
- * of other processes are, and the server must not wait for it.
+ * bytes (analysis/live/liveowners.h), on a thread of its own: a read may take as long as the
+ * files of other processes are, and the server must not wait for it.
  *
  * There are two readings: the caller looks at one while the thread fills the other.
  *

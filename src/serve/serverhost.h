@@ -1,6 +1,6 @@
 /* serverhost.h: what the allocation server knows about devices and about processes that send
  * no frames: the chips of the host, and the memory of each process from the regions of the
- * runtime and of programs that publish (sources/live, analysis/liveowners.h). No device is
+ * runtime and of programs that publish (sources/live, analysis/live/liveowners.h). No device is
  * opened.
  *
  * If the counters of the runtime change between two reads, the sink gets events with the source

@@ -1,6 +1,6 @@
 /* serverphases.h: in which phase of a trace the devices of one program are, by the events of
- * its ring (analysis/tracephase.h). Each phase that begins is told once; a capture tells each
- * of its phases once, so that a program without pauses does not fill the output.
+ * its ring (analysis/questions/tracephase.h). Each phase that begins is told once; a capture
+ * tells each of its phases once, so that a program without pauses does not fill the output.
  *
  * Samples are taken at the begin and the end of a capture, when the program pauses for
  * TTS_TRACEPHASE_PAUSE_NS during a capture, or at least every second, and after a second
@@ -10,7 +10,7 @@
  * thread at a time. Cost: constant for each event, and a search among the devices. */
 #pragma once
 
-#include "analysis/tracephase.h"
+#include "analysis/questions/tracephase.h"
 #include "model/live/serverevent.h"
 #include "wire/clientregion.h"
 

@@ -1,8 +1,8 @@
 /* budget_rig.h: a run, a baseline and a budget with figures that a test sets. */
 #pragma once
 
-#include "analysis/budgetcheck.h"
-#include "analysis/phasepairs.h"
+#include "analysis/run/budgetcheck.h"
+#include "analysis/run/phasepairs.h"
 #include "harness/t.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
  * looks at the live buffers every second, as a monitor would. */
 #pragma once
 
-#include "analysis/leakscan.h"
+#include "analysis/questions/leakscan.h"
 #include "harness/t.h"
 
 #include <stdlib.h>

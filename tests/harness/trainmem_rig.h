@@ -2,7 +2,7 @@
  * analysis. */
 #pragma once
 
-#include "analysis/trainmem.h"
+#include "analysis/run/trainmem.h"
 #include "harness/t.h"
 
 #include <string.h>

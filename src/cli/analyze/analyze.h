@@ -2,7 +2,7 @@
  * tests need them. The command itself is declared in cli/commands.h. */
 #pragma once
 
-#include "analysis/trainmem.h"
+#include "analysis/run/trainmem.h"
 #include "cli/device_arg.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* cmd_analyze.c: the command `analyze`, which reports the memory use that training logs
  * state. */
-#include "analysis/faillog.h"
+#include "analysis/failure/faillog.h"
 #include "base/beside.h"
 #include "base/bytesize.h"
 #include "base/error.h"

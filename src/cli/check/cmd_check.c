@@ -1,5 +1,5 @@
 /* cmd_check.c: the command `check`, which checks runs against a budget. */
-#include "analysis/phasepairs.h"
+#include "analysis/run/phasepairs.h"
 #include "base/bytesize.h"
 #include "base/error.h"
 #include "base/heap.h"

@@ -1,8 +1,8 @@
 /* cmd_clean.c: the command `clean`, which removes the entries of dead processes from the memory
  * regions of the runtime, and the regions of programs that have ended, after asking. */
-#include "analysis/cleanplan.h"
-#include "analysis/cleanresult.h"
-#include "analysis/liveowners.h"
+#include "analysis/live/cleanplan.h"
+#include "analysis/live/cleanresult.h"
+#include "analysis/live/liveowners.h"
 #include "base/error.h"
 #include "cli/clean/cleanchild.h"
 #include "cli/commands.h"

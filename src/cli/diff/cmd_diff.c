@@ -43,7 +43,7 @@ static void add_pair(struct tts_diff_answer *answer, size_t a, size_t b, enum tt
     }
 }
 
-/* Pairs all runs by the rules of analysis/runpairs.h. */
+/* Pairs all runs by the rules of analysis/run/runpairs.h. */
 static void diff_pair_all(struct tts_diff_answer *answer)
 {
     const struct tts_runs *a = &answer->inputs[TTS_DIFF_A].runs,

@@ -1,5 +1,5 @@
 /* cmd_explain.c: what a failure message of the runtime means, and what to change. */
-#include "analysis/faillog.h"
+#include "analysis/failure/faillog.h"
 #include "base/error.h"
 #include "cli/commands.h"
 #include "cli/job.h"

@@ -1,5 +1,5 @@
 /* show_log.c: shows a log. A log has no events; the answer is the failure in it. */
-#include "analysis/faillog.h"
+#include "analysis/failure/faillog.h"
 #include "base/error.h"
 #include "cli/message.h"
 #include "cli/show/show.h"

@@ -1,5 +1,5 @@
 /* show_runtimelog.c: shows the memory in the log of a compiler's runtime. */
-#include "analysis/faillog.h"
+#include "analysis/failure/faillog.h"
 #include "analysis/opsummary.h"
 #include "base/error.h"
 #include "cli/message.h"

@@ -1,8 +1,8 @@
 /* cmd_top.c: the command `top`, which shows who holds how much memory on which device now. */
-#include "analysis/hostcheck.h"
-#include "analysis/livenumbers.h"
-#include "analysis/liveowners.h"
-#include "analysis/livequestions.h"
+#include "analysis/live/hostcheck.h"
+#include "analysis/live/livenumbers.h"
+#include "analysis/live/liveowners.h"
+#include "analysis/questions/livequestions.h"
 #include "base/error.h"
 #include "base/heap.h"
 #include "base/number.h"

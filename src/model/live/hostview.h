@@ -1,6 +1,6 @@
 /* hostview.h: what the live sources read on this host at one moment: chips, memory regions,
  * buffer logs and processes. Plain facts, before anyone decides which process owns which bytes;
- * analysis/liveowners.h decides.
+ * analysis/live/liveowners.h decides.
  *
  * Everything in a host view comes from files that other processes write. Texts may hold any
  * bytes; a text is "" if it is not known. Every other fact that can be missing has a bit.

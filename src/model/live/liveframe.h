@@ -1,5 +1,5 @@
 /* liveframe.h: who holds how much memory on which device at one moment. The terminal, the page,
- * the metrics and --json all show live frames; analysis/liveowners.h makes them.
+ * the metrics and --json all show live frames; analysis/live/liveowners.h makes them.
  *
  * Every number that can be missing has a bit, and an unknown number is never shown as 0. Bytes
  * are of one device: the sum over the banks of a pool.
@@ -114,7 +114,7 @@ struct tts_liveprocess {
     uint64_t pool_buffers[TTS_POOLS]; /* known if buffers_known */
     enum tts_livesource source;
     uint32_t caveats;          /* enum tts_livecaveat, of a process without a device */
-    enum tts_tracephase phase; /* set by analysis/livequestions.h */
+    enum tts_tracephase phase; /* set by analysis/questions/livequestions.h */
     /* What the process publishes itself: its region, and this device in its region. NULL: the
      * process publishes nothing. Both point into the host view from which the frame was made,
      * and are valid until the host view is read again. */
@@ -152,7 +152,7 @@ struct tts_livedevice {
     struct tts_liveprocess *processes; /* largest sum first */
     size_t process_count, process_capacity;
     size_t deselected_count; /* processes after the others, which the user does not select */
-    struct tts_liveanswers answers; /* set by analysis/livequestions.h */
+    struct tts_liveanswers answers; /* set by analysis/questions/livequestions.h */
 };
 
 struct tts_liveframe {

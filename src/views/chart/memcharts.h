@@ -2,7 +2,7 @@
  * docs/design/charts.md. */
 #pragma once
 
-#include "analysis/named_run.h"
+#include "analysis/run/named_run.h"
 #include "views/chart/drawing.h"
 
 enum { TTS_CHART_RUNS_MAX = 48, TTS_CHART_PHASE_RUNS_MAX = 12 };

@@ -3,8 +3,8 @@
  * after limit, finding after finding. The functions only read the answer. */
 #pragma once
 
-#include "analysis/budgetcheck.h"
-#include "analysis/runpairs.h"
+#include "analysis/run/budgetcheck.h"
+#include "analysis/run/runpairs.h"
 #include "base/beside.h"
 #include "model/run_list.h"
 #include "views/finding/junit.h"

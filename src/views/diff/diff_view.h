@@ -2,8 +2,8 @@
  * The functions only read the answer and keep nothing. */
 #pragma once
 
-#include "analysis/rundiff.h"
-#include "analysis/runpairs.h"
+#include "analysis/run/rundiff.h"
+#include "analysis/run/runpairs.h"
 #include "model/run_list.h"
 #include "views/json.h"
 

@@ -3,10 +3,10 @@
  * The views borrow everything and allocate nothing. One thread for each stream. */
 #pragma once
 
-#include "analysis/failadvice.h"
-#include "analysis/failholders.h"
-#include "analysis/faillog.h"
-#include "analysis/failverdict.h"
+#include "analysis/failure/failadvice.h"
+#include "analysis/failure/failholders.h"
+#include "analysis/failure/faillog.h"
+#include "analysis/failure/failverdict.h"
 #include "model/failmsg.h"
 #include "views/json.h"
 

@@ -2,7 +2,7 @@
  * and checks the stream for errors. Threads: any. */
 #pragma once
 
-#include "analysis/cleanresult.h"
+#include "analysis/live/cleanresult.h"
 #include "views/json.h"
 
 #include <stdio.h>

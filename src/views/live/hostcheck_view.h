@@ -1,7 +1,7 @@
 /* hostcheck_view.h: writes the checks of `doctor` for people and as JSON. */
 #pragma once
 
-#include "analysis/hostcheck.h"
+#include "analysis/live/hostcheck.h"
 #include "views/json.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "analysis/livedelta.h"
+#include "analysis/live/livedelta.h"
 #include "views/json.h"
 #include "views/live/answers_view.h"
 #include "views/live/live_view.h"

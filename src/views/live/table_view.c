@@ -1,4 +1,4 @@
-#include "analysis/livedelta.h"
+#include "analysis/live/livedelta.h"
 #include "base/number.h"
 #include "views/live/answers_view.h"
 #include "views/live/live_view.h"

@@ -1,7 +1,7 @@
 /* run_csv.h: runs as CSV, one row each. docs/design/analyze-json.md has the columns. */
 #pragma once
 
-#include "analysis/named_run.h"
+#include "analysis/run/named_run.h"
 #include "views/rowout.h"
 
 /* Writes the names of the columns. */

@@ -1,7 +1,7 @@
 /* run_json.h: a run in JSON; docs/design/analyze-json.md is the contract. */
 #pragma once
 
-#include "analysis/named_run.h"
+#include "analysis/run/named_run.h"
 #include "views/json.h"
 
 /* Writes the fields of a run into the object that is open. */

@@ -3,7 +3,7 @@
  * stream for errors. */
 #pragma once
 
-#include "analysis/worst_runs.h"
+#include "analysis/run/worst_runs.h"
 #include "ttscope/chip.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  * The functions only read the facts and keep nothing. One thread for each stream. */
 #pragma once
 
-#include "analysis/faillog.h"
+#include "analysis/failure/faillog.h"
 #include "analysis/opsummary.h"
 #include "views/json.h"
 

@@ -1,6 +1,6 @@
 #include "views/show/show_view.h"
 
-#include "analysis/pressure.h"
+#include "analysis/questions/pressure.h"
 #include "base/number.h"
 #include "model/devicename.h"
 #include "views/live/phases_view.h"

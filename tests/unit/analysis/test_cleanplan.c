@@ -1,5 +1,5 @@
-#include "analysis/cleanplan.h"
-#include "analysis/liveowners.h"
+#include "analysis/live/cleanplan.h"
+#include "analysis/live/liveowners.h"
 #include "harness/t.h"
 #include "torture/heap.h"
 

@@ -1,7 +1,7 @@
 #include "harness/t.h"
 
-#include "analysis/failadvice.h"
-#include "analysis/failholders.h"
+#include "analysis/failure/failadvice.h"
+#include "analysis/failure/failholders.h"
 #include "harness/item_rig.h"
 #include "torture/heap.h"
 

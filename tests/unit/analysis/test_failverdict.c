@@ -1,6 +1,6 @@
-#include "analysis/failverdict.h"
+#include "analysis/failure/failverdict.h"
 
-#include "analysis/failadvice.h"
+#include "analysis/failure/failadvice.h"
 #include "harness/t.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* Tests the search for growing pools in a file of events or samples. */
-#include "analysis/growscan.h"
+#include "analysis/questions/growscan.h"
 #include "harness/t.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -1,4 +1,4 @@
-#include "analysis/growth.h"
+#include "analysis/questions/growth.h"
 #include "harness/t.h"
 
 #define SECOND UINT64_C(1000000000)

@@ -1,5 +1,5 @@
-#include "analysis/hostcheck.h"
-#include "analysis/liveowners.h"
+#include "analysis/live/hostcheck.h"
+#include "analysis/live/liveowners.h"
 #include "harness/t.h"
 
 #include <errno.h>

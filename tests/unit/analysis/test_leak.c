@@ -1,4 +1,4 @@
-#include "analysis/leak.h"
+#include "analysis/questions/leak.h"
 #include "harness/t.h"
 #include "torture/heap.h"
 

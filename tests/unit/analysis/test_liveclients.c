@@ -1,5 +1,5 @@
 /* Tests which numbers of a frame come from programs that publish. */
-#include "analysis/liveowners.h"
+#include "analysis/live/liveowners.h"
 #include "harness/t.h"
 #include "torture/heap.h"
 

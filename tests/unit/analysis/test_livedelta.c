@@ -1,4 +1,4 @@
-#include "analysis/livedelta.h"
+#include "analysis/live/livedelta.h"
 #include "harness/live_rig.h"
 
 T_TEST(a_device_is_matched_by_its_unique_id_even_if_its_place_and_number_change)

@@ -1,4 +1,4 @@
-#include "analysis/livenumbers.h"
+#include "analysis/live/livenumbers.h"
 #include "harness/live_rig.h"
 
 /* Adds a device that only a program names, as its device `logical_id`. */

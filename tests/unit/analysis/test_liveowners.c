@@ -1,4 +1,4 @@
-#include "analysis/liveowners.h"
+#include "analysis/live/liveowners.h"
 #include "harness/t.h"
 #include "torture/heap.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/livequestions.h"
+#include "analysis/questions/livequestions.h"
 #include "harness/leak_rig.h"
 #include "harness/live_rig.h"
 #include "torture/heap.h"

@@ -1,4 +1,4 @@
-#include "analysis/named_run.h"
+#include "analysis/run/named_run.h"
 #include "harness/t.h"
 
 static enum tts_verdict judge(int64_t peak, int64_t memory, uint32_t share, bool at_least)

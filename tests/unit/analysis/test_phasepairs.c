@@ -1,4 +1,4 @@
-#include "analysis/phasepairs.h"
+#include "analysis/run/phasepairs.h"
 
 #include "harness/t.h"
 #include "torture/heap.h"

@@ -1,4 +1,4 @@
-#include "analysis/pressure.h"
+#include "analysis/questions/pressure.h"
 #include "harness/live_rig.h"
 
 /* A device whose L1 has 95 % and whose DRAM has 45 % in use, as in the published example. */

@@ -1,4 +1,4 @@
-#include "analysis/rundiff.h"
+#include "analysis/run/rundiff.h"
 
 #include "harness/t.h"
 #include "torture/heap.h"

@@ -1,4 +1,4 @@
-#include "analysis/runpairs.h"
+#include "analysis/run/runpairs.h"
 #include "harness/t.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-#include "analysis/tracephase.h"
+#include "analysis/questions/tracephase.h"
 #include "harness/t.h"
 
 #include <string.h>

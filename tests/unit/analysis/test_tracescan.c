@@ -1,4 +1,4 @@
-#include "analysis/tracescan.h"
+#include "analysis/questions/tracescan.h"
 #include "harness/item_rig.h"
 #include "harness/t.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/worst_runs.h"
+#include "analysis/run/worst_runs.h"
 #include "harness/t.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* Reported failures in the wrappings in which logs have them: the reader, the verdict and the
  * missing bytes. The cases are rows of a table; a larger table comes with the corpus
  * ($TTSCOPE_CORPUS, or ../shared/data beside the source). */
-#include "analysis/failverdict.h"
+#include "analysis/failure/failverdict.h"
 #include "harness/t.h"
 #include "sources/failure/failscan.h"
 

@@ -1,5 +1,5 @@
-#include "analysis/livequestions.h"
-#include "analysis/tracephase.h"
+#include "analysis/questions/livequestions.h"
+#include "analysis/questions/tracephase.h"
 #include "harness/liveview_rig.h"
 #include "views/live/answers_view.h"
 #include "views/live/phases_view.h"

@@ -1,4 +1,4 @@
-#include "analysis/faillog.h"
+#include "analysis/failure/faillog.h"
 #include "harness/t.h"
 #include "views/chart/textwidth.h"
 #include "views/failure/failview.h"
