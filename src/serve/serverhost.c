@@ -280,7 +280,7 @@ static struct hostdevice *begin_device(struct tts_serverhost *host,
 
 /* Returns whether a process counts: it is alive, and the registry does not count its frames. */
 static bool counts_host_process(const struct tts_serverhost *host,
-                            const struct tts_liveprocess *process)
+                                const struct tts_liveprocess *process)
 {
     bool is_ours = process->client && process->client->by_server;
     bool is_sender = process->pid_known && host->config.is_sender &&
