@@ -27,10 +27,9 @@ static enum tts_status check_needs(const struct tts_chip *chip, const struct nee
     assert(needs->count <= NEEDS_MAX);
     for (size_t i = 0; i < needs->count; i++) {
         if (!tts_chip_knows(chip, needs->keys[i]))
-            return tts_error_set(
-                err, TTS_E_NOT_FOUND,
-                "%s of '%.31s' needs '%s', which is unknown: set this property", what,
-                chip->name, tts_fact_name(needs->keys[i]));
+            return tts_error_set(err, TTS_E_NOT_FOUND,
+                                 "%s of '%.31s' needs '%s': set this property", what,
+                                 chip->name, tts_fact_name(needs->keys[i]));
     }
     return TTS_OK;
 }

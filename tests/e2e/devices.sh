@@ -130,7 +130,7 @@ expect_out_like "L1_SMALL *120 *32768 *1540096 *1572864"
 run "$ttscope" devices quasar
 expect_code 0
 expect_out_like "dram_banks *- *unknown"
-expect_out_like "L1 *unknown: L1 of 'quasar' needs 'grid', which is unknown: set this property"
+expect_out_like "L1 *unknown: L1 of 'quasar' needs 'grid': set this property"
 [[ $out != *totals* ]] || fail "wanted no totals"
 run "$ttscope" devices n150 --set dram_banks=2147483648 --set dram_bank_size=64T
 expect_code 2
