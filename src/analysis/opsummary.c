@@ -153,11 +153,6 @@ static enum tts_status count_program(struct tts_opsummary *sum, const struct tts
 
 /* ---- places ---- */
 
-static void copy_span_name(char *out, size_t capacity, struct tts_span name)
-{
-    tts_span_copy(out, capacity, name);
-}
-
 static struct tts_opplace_in_log place_of_step(const struct tts_opstep *step)
 {
     struct tts_opplace_in_log place = {.index = step->index,
@@ -166,7 +161,7 @@ static struct tts_opplace_in_log place_of_step(const struct tts_opstep *step)
                                        .line = step->has_block ? step->block_line : step->line,
                                        .is_submit = step->is_submit,
                                        .is_after = step->is_after};
-    copy_span_name(place.op, sizeof place.op, step->has_op ? step->op.name : step->type);
+    tts_span_copy(place.op, sizeof place.op, step->has_op ? step->op.name : step->type);
     memcpy(place.loc, step->loc, sizeof place.loc);
     return place;
 }
@@ -267,8 +262,8 @@ static void take_adds(struct tts_opsummary *sum, const struct tts_opstep *step, 
     pool->unnamed_bytes += step->unnamed_bytes[number];
     if (added > least || upload > least) {
         struct tts_opadd add = {.place = place_of_step(step), .rank_order = sum->ops};
-        copy_span_name(add.function, sizeof add.function,
-                       (struct tts_span){step->function, strlen(step->function)});
+        tts_span_copy(add.function, sizeof add.function,
+                      (struct tts_span){step->function, strlen(step->function)});
         add.bytes = added;
         add.may_be_upload = !step->has_replay;
         if (added > least)

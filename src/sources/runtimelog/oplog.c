@@ -153,7 +153,7 @@ struct tts_oplog {
     uint32_t prefix_count, prefix_next; /* number of prefixes; the one to replace next */
     uint32_t prefix_last;               /* the prefix of the last line */
     struct tts_oprecord next;           /* a record that a finished block delays */
-    bool has_next, is_at_end;
+    bool has_next;
     uint32_t end_rank; /* at the end: the next rank whose block is returned */
     bool in_module;
     uint32_t module_rank;
@@ -525,12 +525,6 @@ enum tts_status tts_oplog_next(struct tts_oplog *log, struct tts_oprecord *out,
         return TTS_OK;
     enum tts_status status = tts_logtext_finish(&log->text, err);
     return status == TTS_OK ? TTS_E_NOT_FOUND : status;
-}
-
-bool tts_oplog_resume(struct tts_oplog *log)
-{
-    log->end_rank = 0;
-    return tts_logtext_resume(&log->text);
 }
 
 struct tts_oplog_facts tts_oplog_facts(const struct tts_oplog *log)

@@ -41,7 +41,6 @@ enum tts_oprecord_kind {
     TTS_OPRECORD_TRACE_REPLAY,
     TTS_OPRECORD_TRACE_STALE,
     TTS_OPRECORD_GRID,      /* text is the grid */
-    TTS_OPRECORD_SESSION,   /* a framework connects to its devices */
     TTS_OPRECORD_MODULE,    /* a dump of a module begins; text is its stage */
     TTS_OPRECORD_ARGUMENTS, /* the arguments of the main function of a dumped module; text is
                                the list between the parentheses */
@@ -71,10 +70,6 @@ void tts_oplog_close(struct tts_oplog *log); /* NULL is allowed */
  * rank. */
 TTS_NODISCARD enum tts_status tts_oplog_next(struct tts_oplog *log, struct tts_oprecord *out,
                                              struct tts_error *err);
-/* Continues after TTS_E_NOT_FOUND, for a log that grows. Returns false if the log cannot
- * grow. */
-bool tts_oplog_resume(struct tts_oplog *log);
-
 /* Facts about the text so far. They are final after TTS_E_NOT_FOUND. */
 struct tts_oplog_facts {
     struct tts_logtext_facts text;

@@ -116,9 +116,7 @@ static enum tts_status take_change(void *ctx, const struct tts_opchange *change)
         if (change->cause == TTS_OPCHANGE_UNNAMED)
             step->unnamed_bytes[tensor->pool] += tensor->bank_bytes;
     }
-    return steps->config.on_change
-               ? steps->config.on_change(steps->config.ctx, steps->telling, change)
-               : TTS_OK;
+    return TTS_OK;
 }
 
 /* Makes the ranks up to `number`. */
@@ -392,7 +390,6 @@ static enum tts_status take_mark(struct step_rank *rank, const struct tts_opreco
     case TTS_OPRECORD_TRACE_REPLAY:
     case TTS_OPRECORD_TRACE_STALE:
     case TTS_OPRECORD_GRID:
-    case TTS_OPRECORD_SESSION:
     case TTS_OPRECORD_MODULE:
     case TTS_OPRECORD_ARGUMENTS:
         return TTS_OK;
@@ -456,8 +453,6 @@ static enum tts_status read_next_step(struct tts_opsteps *steps, const struct tt
             steps->is_at_end = steps->end_status != TTS_OK;
         }
         if (!steps->is_at_end) {
-            if (steps->config.on_record)
-                steps->config.on_record(steps->config.ctx, &record);
             status = take_step_record(steps, &record, &steps->reading);
         } else if (steps->end_rank < steps->rank_count) {
             steps->telling = steps->end_rank;

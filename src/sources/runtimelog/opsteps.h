@@ -19,10 +19,6 @@
 struct tts_opsteps_config {
     const struct tts_alloc *alloc;
     struct tts_opbanks banks[TTS_POOLS]; /* for logs without memory blocks */
-    /* Gets each record before it is used, and each change of the memory; may be NULL. */
-    void (*on_record)(void *ctx, const struct tts_oprecord *record);
-    enum tts_status (*on_change)(void *ctx, uint32_t rank, const struct tts_opchange *change);
-    void *ctx;
 };
 
 struct tts_opsteps; /* opaque; heap */

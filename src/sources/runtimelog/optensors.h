@@ -129,5 +129,5 @@ uint64_t tts_optensors_owned(const struct tts_optensors *tensors, enum tts_pool 
                              enum tts_opowner owner);
 /* Returns the const-eval function whose program is open, or "". */
 const char *tts_optensors_function(const struct tts_optensors *tensors);
-/* Returns the number of open programs, and the number of outermost programs so far. */
+/* Returns the number of open programs. */
 uint32_t tts_optensors_depth(const struct tts_optensors *tensors);
