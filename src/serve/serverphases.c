@@ -153,7 +153,7 @@ void tts_serverphases_settle(struct tts_serverphases *phases, uint64_t now_ns,
             sample_server_phase(at, now_ns, fn, ctx);
         if (at->is_settled || phase_age(now_ns, at->news_ns) < TTS_TRACEPHASE_STILL_NS)
             continue;
-        /* The first sample takes what has changed, the second one is still. */
+        /* The first sample has the change. The second sample shows that nothing changes. */
         sample_server_phase(at, now_ns, fn, ctx);
         sample_server_phase(at, now_ns, fn, ctx);
         at->is_settled = true;

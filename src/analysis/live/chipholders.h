@@ -55,8 +55,8 @@ bool tts_seenslot_has_time(const struct tts_hostview *view, const struct tts_see
                            const struct tts_seenslot *slot);
 
 /* Returns whether the process may have started before the last change of the entry. Allows two
- * seconds, because the start time has the resolution of the clock ticks of the kernel, and the
- * boot time may have that of a second. */
+ * seconds: the kernel counts the start time in clock ticks, and the boot time may be rounded to
+ * a second. */
 bool tts_seenslot_is_after_start(const struct tts_hostview *view,
                                  const struct tts_seenregion *region,
                                  const struct tts_seenslot *slot,

@@ -231,8 +231,8 @@ static struct log_sum sum_logs(const struct tts_livedevice *device)
     return sum;
 }
 
-/* Says that the processes do not add up to the total, if they do not: the total is that of the
- * region, but the processes with a log have the numbers of their logs. */
+/* Notes whether the bytes of the processes differ from the total. The total is from the region,
+ * but a process with a log has the numbers of its log. */
 static void note_log_difference(struct tts_livedevice *device,
                                 const struct tts_counters *counters)
 {

@@ -40,8 +40,8 @@ struct tts_tracephases {
     struct tts_livephases answer;
 };
 
-/* Returns the phase of a sample of a program whose traces are known. `before` is the phase of
- * `last`, the sample before; NULL if there is none. */
+/* Returns the phase of a sample of a program whose traces are known. `last` is the
+ * sample before this one, or NULL if there is none. `before` is the phase of `last`. */
 enum tts_tracephase tts_tracephase_after(enum tts_tracephase before,
                                          const struct tts_tracesample *last,
                                          const struct tts_tracesample *sample);
